@@ -161,7 +161,13 @@ struct Sink<'a> {
 impl Observer for Sink<'_> {
     fn observe(&mut self, observation: &Observation) {
         if let (Observation::Call(call), Some(text)) = (observation, &mut self.text) {
-            report::call_line(text, call, self.signatures, &mut report::Plain::default());
+            report::call_line(
+                text,
+                "",
+                call,
+                self.signatures,
+                &mut report::Plain::default(),
+            );
             if text.len() > 1 << 16 {
                 black_box(&text);
                 text.clear();

@@ -1,7 +1,6 @@
 //! `harness completions`: prints the completions of this command line for a shell.
 
-use crate::{out, status};
-use clap::CommandFactory;
+use crate::{help, out, status};
 use clap_complete::Shell;
 
 #[derive(Debug, clap::Args)]
@@ -17,7 +16,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
-    let mut command = crate::Arguments::command();
+    let mut command = help::command();
     let mut text = Vec::new();
     clap_complete::generate(arguments.shell, &mut command, "harness", &mut text);
     let printed = out::print(&String::from_utf8_lossy(&text));

@@ -10,9 +10,11 @@ mod doctor;
 mod dump;
 mod events;
 mod formats;
+mod help;
 mod inject;
 mod input;
 mod kernels;
+mod man;
 mod matrix;
 mod mutate;
 mod new;
@@ -47,7 +49,8 @@ use trace_harness::run::Bench;
     name = "harness",
     version,
     max_term_width = 100,
-    after_help = "Where standard output is full or closed, each command that writes to it ends with an error. Where its reader has gone away \
+    after_help = "To begin: harness doctor, then harness new NAME -- CMD. Options of a command: harness help COMMAND.",
+    after_long_help = "Where standard output is full or closed, each command that writes to it ends with an error. Where its reader has gone away \
 (`| head`), a command that only prints ends at once, with status 141; run, matrix, mutate, calibrate, new and vm go on, and keep their status. \
 What cannot be said on standard error is not said; that of trace and stat is what was asked for, and its loss an error.\n\n\
 A file that a command writes is replaced whole or not at all, and keeps its mode and owner; pipes, devices and open descriptors \
@@ -62,35 +65,33 @@ struct Arguments {
 enum Command {
     /// Run scenarios, and folders of them
     Run(run::Arguments),
-    /// Record a command and write the scenario of what it does, with its snapshot
+    /// Record a command and write the scenario of what it does
     New(new::Arguments),
     /// Trace one command, live, on the bare host
     Trace(trace::Arguments),
-    /// Record events of a command, of processes or of the machine into a file or pipe, as
-    /// `perf record` does
+    /// Record events into a file or pipe, as `perf record` does
     Record(record::Arguments),
-    /// Count events of a command, of processes or of the machine, as `perf stat` does
+    /// Count events, as `perf stat` does
     Stat(stat::Arguments),
-    /// Put build ids into a perf.data, file or pipe, as `perf inject -b` does
+    /// Put build ids into a file or pipe, as `perf inject -b` does
     Inject(inject::Arguments),
-    /// Print what a perf.data holds, from perf or from here
+    /// Print what a perf.data holds, as `perf script` does
     Script(script::Arguments),
-    /// Print each record of a perf.data as bytes and as what they mean
+    /// Print a perf.data record by record, as `perf report -D` does
     Dump(dump::Arguments),
-    /// Find out by many runs how strict the snapshot of a scenario can be
+    /// Find out by many runs how strict a snapshot can be
     Calibrate(calibrate::Arguments),
-    /// Change recorded runs of scenarios, and say which changes the scenarios let through
+    /// Change recorded runs, and say which changes pass
     Mutate(mutate::Arguments),
     /// Accept or reject the traces that wait for review
     Review(review::Arguments),
     /// List the events of this kernel, with their fields
     Events(events::Arguments),
-    /// Run scenarios on several kernels, in virtual machines that need no rights, and say what
-    /// differs
+    /// Run scenarios on several kernels, and say what differs
     Matrix(matrix::Arguments),
     /// Compare two traces, or the events of two kernels
     Diff(diff::Arguments),
-    /// Run a command on another kernel, in a virtual machine that needs no rights
+    /// Run a command on another kernel, in a virtual machine
     Vm(vm::Arguments),
     /// What a guest starts with
     #[command(hide = true)]
@@ -101,6 +102,8 @@ enum Command {
     Schema,
     /// Print a shell's completions of this command line
     Completions(completions::Arguments),
+    /// Print the man page of harness, or write the pages of all commands
+    Man(man::Arguments),
 }
 
 impl Command {
@@ -114,7 +117,7 @@ impl Command {
             Self::Events(_) | Self::Diff(_) | Self::Doctor => true,
             Self::Inject(_) | Self::Script(_) | Self::Dump(_) | Self::Review(_) => false,
             Self::Matrix(_) | Self::Vm(_) | Self::VmInit => false,
-            Self::Schema | Self::Completions(_) => false,
+            Self::Schema | Self::Completions(_) | Self::Man(_) => false,
         }
     }
 }
@@ -129,7 +132,7 @@ fn main() -> ExitCode {
             false => status::TROUBLE,
         });
     }
-    let arguments = match Arguments::try_parse() {
+    let arguments = match help::read() {
         Ok(arguments) => arguments,
         Err(error) => return ExitCode::from(say(&error)),
     };
@@ -156,6 +159,7 @@ fn main() -> ExitCode {
         Command::Doctor => doctor::main(),
         Command::Schema => schema::main(),
         Command::Completions(arguments) => completions::main(arguments),
+        Command::Man(arguments) => man::main(arguments),
     };
     ExitCode::from(status)
 }

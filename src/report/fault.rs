@@ -1,15 +1,14 @@
 //! Writes page faults as lines, in the form of `perf trace -F`.
 
-use super::line::thread;
 use crate::trace::{FieldValue, TracedEvent};
 use perf_live::units::{SoftwareEvent, SoftwareKind};
 use std::fmt::Write;
-use syscall_model::Actor;
 
-/// Appends `1234 minfault [main+0x1a] => /usr/lib/libc.so.6@0x1234 (d.)` and a line feed: the
+/// Appends `minfault [main+0x1a] => /usr/lib/libc.so.6@0x1234 (d.)` and a line feed: the
 /// function that the program was in, and the file and offset of the address; `?` for a mapping
-/// without a record, `k` for a fault in the kernel. Returns whether the event is a fault.
-pub fn fault_line(out: &mut String, actor: &Actor, event: &TracedEvent) -> bool {
+/// without a record, `k` for a fault in the kernel, all of it behind `lead`. Returns whether the
+/// event is a fault.
+pub fn fault_line(out: &mut String, lead: &str, event: &TracedEvent) -> bool {
     let word = match SoftwareEvent::parse(&event.name).map(|event| event.kind) {
         Some(SoftwareKind::PageFaults) => "pagefault",
         Some(SoftwareKind::MinorFaults) => "minfault",
@@ -31,7 +30,7 @@ pub fn fault_line(out: &mut String, actor: &Actor, event: &TracedEvent) -> bool 
         Some(FieldValue::Number(number)) => u64::try_from(*number).unwrap_or_default(),
         _ => 0,
     };
-    thread(out, actor);
+    out.push_str(lead);
     let ip = number("ip");
     let instruction = text("function").unwrap_or_else(|| format!("{ip:#x}"));
     let level = if ip >> 63 == 1 { 'k' } else { '.' };

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::io;
 use syscall_model::names::Abi;
 use syscall_model::signals::signal_name;
-use syscall_model::{Actor, Call, Outcome, Signatures, Values, errno, write_argument};
+use syscall_model::{Actor, Call, Outcome, Signature, Signatures, Values, errno, write_argument};
 
 /// Appends a call as a JSON object and a line feed.
 ///
@@ -42,14 +42,8 @@ pub fn call_json(
     out.push_str(",\"name\":\"");
     line::name(out, call);
     out.push_str("\",\"args\":[");
-    let mut text = String::new();
     signatures.with(call.abi, call.number, |signature| {
-        let Some(args) = args else { return };
-        let meanings = signature.meanings(args);
-        for (number, (place, kind)) in meanings.shown().enumerate() {
-            let argument = signature.arguments.get(place);
-            let name = argument.map_or("", |argument| &argument.name);
-            let word = args.get(place).copied().unwrap_or_default();
+        arguments(call, signature, values, |number, name, word, text| {
             if number > 0 {
                 out.push(',');
             }
@@ -58,11 +52,9 @@ pub fn call_json(
             out.push_str("\",\"value\":");
             out.push_str(itoa::Buffer::new().format(word));
             out.push_str(",\"text\":");
-            text.clear();
-            write_argument(&mut text, call, place, kind, values);
-            string(out, &text);
+            string(out, text);
             out.push('}');
-        }
+        });
     });
     out.push(']');
     if signatures.with(call.abi, call.number, |it| it.hides) || args.is_none() {
@@ -73,6 +65,28 @@ pub fn call_json(
         out.push_str(",\"refused\":\"SIGSYS\"");
     }
     out.push_str("}\n");
+}
+
+/// Calls a function with the number, the name, the word and the text of each argument of a call
+/// that was seen to enter.
+pub(super) fn arguments(
+    call: &Call,
+    signature: &Signature,
+    values: &mut impl Values,
+    mut each: impl FnMut(usize, &str, u64, &str),
+) {
+    let Some(args) = call.entry.args() else {
+        return;
+    };
+    let mut text = String::new();
+    for (number, (place, kind)) in signature.meanings(args).shown().enumerate() {
+        let argument = signature.arguments.get(place);
+        let name = argument.map_or("", |argument| &argument.name);
+        let word = args.get(place).copied().unwrap_or_default();
+        text.clear();
+        write_argument(&mut text, call, place, kind, values);
+        each(number, name, word, &text);
+    }
 }
 
 fn result(out: &mut String, outcome: Outcome) {
@@ -229,7 +243,8 @@ pub fn object_line(out: &mut String, kind: &str, members: impl FnOnce(&mut Objec
 }
 
 impl Object<'_> {
-    fn write(out: &mut String, members: impl FnOnce(&mut Object<'_>)) {
+    /// Appends an object.
+    pub(super) fn write(out: &mut String, members: impl FnOnce(&mut Object<'_>)) {
         out.push('{');
         members(&mut Object {
             out,

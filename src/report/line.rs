@@ -1,25 +1,26 @@
 //! One call or event as a line of text, in strace's form.
 
+use super::summary::duration;
 use crate::trace::{FieldValue, TracedEvent};
 use perf_records::units::shown;
 use std::fmt::Write;
 use syscall_model::names::Abi;
 use syscall_model::{
-    Actor, Call, Outcome, Signatures, UNREAD, Values, errno, returns, write_arguments, write_result,
+    Call, Outcome, Signatures, UNREAD, Values, errno, returns, write_arguments, write_result,
 };
 
-/// Appends `1234 openat(AT_FDCWD, 0x7f.., 0x80000, 0) = 3` and a line feed; the number is the
-/// thread's id.
+/// Appends `openat(AT_FDCWD, 0x7f.., 0x80000, 0) = 3` and a line feed, behind `lead`.
 ///
 /// A call by another convention than the native one starts with that one's name in brackets; an
 /// error ends with its text; a call whose entering half was not seen has a `?` for its arguments.
 pub fn call_line(
     out: &mut String,
+    lead: &str,
     call: &Call,
     signatures: &Signatures<'_>,
     values: &mut impl Values,
 ) {
-    thread(out, &call.actor);
+    out.push_str(lead);
     if call.abi != Abi::native() {
         let _always_fits = write!(out, "[{}] ", call.abi.as_str());
     }
@@ -41,19 +42,33 @@ pub fn call_line(
     out.push('\n');
 }
 
-/// Appends `1234 sched:sched_process_exec filename="/bin/true" pid=1234` and a line feed.
-pub fn event_line(out: &mut String, actor: &Actor, event: &TracedEvent) {
-    thread(out, actor);
+/// Adds ` <0.001250>` to the line that was appended last: the seconds from the entry of a call to
+/// its return, as `strace -T` has them, if both were seen.
+pub fn duration_of_line(out: &mut String, call: &Call) {
+    if out.ends_with('\n')
+        && let Some(nanos) = duration(call)
+    {
+        out.pop();
+        write_duration(out, nanos);
+        out.push('\n');
+    }
+}
+
+/// Appends ` <0.001250>`.
+pub(super) fn write_duration(out: &mut String, nanos: u64) {
+    let micros = nanos / 1_000;
+    let (seconds, micros) = (micros / 1_000_000, micros % 1_000_000);
+    let _always_fits = write!(out, " <{seconds}.{micros:06}>");
+}
+
+/// Appends `sched:sched_process_exec filename="/bin/true" pid=1234` and a line feed, behind `lead`.
+pub fn event_line(out: &mut String, lead: &str, event: &TracedEvent) {
+    out.push_str(lead);
     out.push_str(&event.name);
     for (name, value) in &event.fields {
         let _always_fits = write!(out, " {name}={value}");
     }
     out.push('\n');
-}
-
-pub(super) fn thread(out: &mut String, actor: &Actor) {
-    out.push_str(itoa::Buffer::new().format(actor.tid.0));
-    out.push(' ');
 }
 
 /// A call's name, or `syscall_470` where the table has none.

@@ -1,7 +1,6 @@
 //! Writes signals as lines, in strace's form.
 
 use super::json::object_line;
-use super::line::thread;
 use perf_records::units::Nanos;
 use std::fmt::Write;
 use syscall_model::signals::signal_name;
@@ -45,19 +44,20 @@ impl Delivered {
         self.is_default && !is_harmless
     }
 
-    fn code_text(&self) -> String {
+    pub(super) fn code_text(&self) -> String {
         signal_code(self.signal, self.code)
             .map_or_else(|| format!("{:#x}", self.code), str::to_owned)
     }
 }
 
-/// Appends `1234 --- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=1} ---` and a line feed,
-/// with `si_pid` if the sender is known. A signal that ends the process is followed by a line `1234
-/// +++ killed by SIGTERM +++`; for `SIGKILL`, as in strace, that line stands alone.
-pub fn signal_line(out: &mut String, signal: &Delivered) {
+/// Appends `--- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=1} ---` and a line feed, with
+/// `si_pid` if the sender is known. A signal that ends the process is followed by a line
+/// `+++ killed by SIGTERM +++`; for `SIGKILL`, as in strace, that line stands alone. Each line
+/// begins with `lead`.
+pub fn signal_line(out: &mut String, lead: &str, signal: &Delivered) {
     let name = signal_name(signal.signal);
     if signal.signal != libc::SIGKILL {
-        thread(out, &signal.actor);
+        out.push_str(lead);
         let code = signal.code_text();
         let _always_fits = write!(out, "--- {name} {{si_signo={name}, si_code={code}");
         if signal.errno != 0 {
@@ -71,14 +71,14 @@ pub fn signal_line(out: &mut String, signal: &Delivered) {
         out.push_str("} ---\n");
     }
     if signal.kills() {
-        thread(out, &signal.actor);
+        out.push_str(lead);
         let _always_fits = writeln!(out, "+++ killed by {name} +++");
     }
 }
 
-/// Appends `1234 +++ exited with 0 +++` and a line feed.
-pub fn exited_line(out: &mut String, from: &Actor, status: u64) {
-    thread(out, from);
+/// Appends `+++ exited with 0 +++` and a line feed, behind `lead`.
+pub fn exited_line(out: &mut String, lead: &str, status: u64) {
+    out.push_str(lead);
     let _always_fits = writeln!(out, "+++ exited with {} +++", status & 0xff);
 }
 

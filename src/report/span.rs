@@ -1,7 +1,7 @@
 //! Writes a span as a line: from one event to another that belongs to it.
 
 use super::json::{Object, object_line, value};
-use super::line::thread;
+use super::line::write_duration;
 use crate::trace::{FieldValue, State};
 use perf_records::units::Nanos;
 use std::fmt::Write;
@@ -61,23 +61,22 @@ impl Span {
     }
 }
 
-/// Appends `1234 span:disk dev=8388608 sector=2048 <0.001250>` and a line feed: seconds, as
-/// `strace -T` has them. `unfinished` and `unbegun` stand in place of a time that is not known.
-pub fn span_line(out: &mut String, span: &Span) {
-    if let Some(actor) = span.actor() {
-        thread(out, actor);
-    }
+/// Appends `span:disk dev=8388608 sector=2048 <0.001250>` and a line feed, behind `lead`: seconds,
+/// as `strace -T` has them. `unfinished` and `unbegun` stand in place of a time that is not known.
+pub fn span_line(out: &mut String, lead: &str, span: &Span) {
+    out.push_str(lead);
     let _always_fits = write!(out, "span:{}", span.name);
     for (name, value) in &span.key {
         let _always_fits = write!(out, " {name}={value}");
     }
-    let _always_fits = match span.duration() {
-        Some(Nanos(nanos)) => {
-            let micros = nanos / 1_000;
-            writeln!(out, " <{}.{:06}>", micros / 1_000_000, micros % 1_000_000)
+    match span.duration() {
+        Some(Nanos(nanos)) => write_duration(out, nanos),
+        None => {
+            out.push(' ');
+            out.push_str(span.state().word());
         }
-        None => writeln!(out, " {}", span.state().word()),
-    };
+    }
+    out.push('\n');
 }
 
 /// Appends a span as a JSON object and a line feed. `begin_ns`, `end_ns` and `duration_ns` are null

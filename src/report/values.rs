@@ -8,6 +8,8 @@ use syscall_model::{Shown, Values};
 pub struct Plain {
     /// How much of a buffer's contents is shown, in bytes; 0 for its address only.
     pub contents: usize,
+    /// Whether of a descriptor only its number is shown.
+    pub bare_descriptors: bool,
 }
 
 impl Values for Plain {
@@ -18,7 +20,11 @@ impl Values for Plain {
         Shown.address(address, out);
     }
     fn descriptor(&mut self, number: i32, file: Lookup<'_>, out: &mut String) {
-        Shown.descriptor(number, file, out);
+        let shown = match self.bare_descriptors {
+            true => Lookup::Untracked,
+            false => file,
+        };
+        Shown.descriptor(number, shown, out);
     }
     fn contents(&self) -> usize {
         self.contents

@@ -49,6 +49,8 @@ pub struct Turn {
     pub tid: Tid,
     /// The time of the record.
     pub time: Nanos,
+    /// The CPU.
+    pub cpu: Cpu,
     /// Whether it ends.
     pub is_end: bool,
 }

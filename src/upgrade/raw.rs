@@ -114,11 +114,22 @@ fn is_time(word: &str) -> bool {
     parts.is_some_and(|(whole, part)| is_number(whole) && is_number(part))
 }
 
-/// `1234 close(3) = 0`, with a time in front or not.
+/// `12:34:56`, `12:34:56.789012`, `1700000000.000001`, `-0.000001`.
+fn is_moment(word: &str) -> bool {
+    let word = word.strip_prefix('-').unwrap_or(word);
+    let day = word.split('.').next().unwrap_or_default();
+    is_time(word) || (day.split(':').count() == 3 && day.split(':').all(is_number))
+}
+
+/// `1234 close(3) = 0`, with the times of `-t`, `-r` and `-T` or without.
 fn traced(line: &str) -> Option<Entry<'_>> {
-    let (mut word, mut rest) = line.split_once(' ')?;
-    if is_time(word) {
-        (word, rest) = rest.split_once(' ')?;
+    let (word, mut rest) = line.split_once(' ')?;
+    if let Some((_, behind)) = rest.split_once(' ').filter(|(time, _)| is_moment(time)) {
+        rest = behind;
+    }
+    let took = rest.strip_suffix('>').and_then(|it| it.rsplit_once(" <"));
+    if let Some((before, _)) = took.filter(|(_, took)| is_time(took)) {
+        rest = before;
     }
     let is_said = rest.starts_with(|c: char| c.is_ascii_alphabetic() || "[-+_".contains(c))
         && (rest.contains(") = ") || rest.contains(':') || rest.contains(['-', '+']));

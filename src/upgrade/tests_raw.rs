@@ -83,6 +83,28 @@ fn what_the_program_was_given_is_numbered_in_a_normalised_trace_too() {
 }
 
 #[test]
+fn the_times_of_lines_make_no_difference() {
+    let bare = traced(7, 8, 9, "0x7f01");
+    let timed = |lead: &dyn Fn(usize) -> String| -> String {
+        let lines = bare.lines().enumerate().map(|(number, line)| {
+            let (task, rest) = line.split_once(' ').expect("a task");
+            format!("{task} {} {rest} <0.00{number:04}>\n", lead(number))
+        });
+        lines.collect()
+    };
+    let expected = normalised(&bare);
+    assert!(expected.is_some());
+    let day = timed(&|number| format!("12:34:{number:02}"));
+    assert_eq!(normalised(&day), expected);
+    let exact = timed(&|number| format!("12:34:{number:02}.123456"));
+    assert_eq!(normalised(&exact), expected);
+    let epoch = timed(&|number| format!("17000000{number:02}.123456"));
+    assert_eq!(normalised(&epoch), expected);
+    let relative = timed(&|number| format!("-0.0000{number:02}"));
+    assert_eq!(normalised(&relative), expected);
+}
+
+#[test]
 fn the_layout_of_perf_script_is_read_as_well() {
     let text = "           my sh    16168 69002.717783:     raw_syscalls:sys_exit: NR 59 = 0
 sh 16168 [001] 69002.717785:        1 sched:sched_switch: prev_comm=sh prev_pid=16168 prev_state=R ==> next_comm=dpkg next_pid=15888 next_prio=120

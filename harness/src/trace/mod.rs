@@ -17,11 +17,12 @@ pub(crate) use sink::{Sink, sink, unwritable};
 use crate::out::note;
 use crate::{complain, signals, status, whom};
 use delivered::Signals;
-use options::{By, Faults, Format, Order, Strings};
+use options::{By, Descriptors, Faults, Format, Order, Strings, Times};
 use perf_live::errors::chain;
 use perf_live::host::Host;
 use perf_live::ring::Bounds;
 use perf_live::sandbox::{self, LaunchError, NotExecuted};
+use perf_live::sys;
 use perf_records::attr::Chain;
 use printer::{Form, Printer};
 use spans::Spans;
@@ -30,7 +31,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use syscall_model::{Choice, Ending};
 use trace_harness::plan::{self, EventsError, MemoryPlan};
-use trace_harness::report::{Plain, Summary};
+use trace_harness::report::{Lead, Plain, Summary, TimeForm};
 use trace_harness::run::{Bench, Patience, RunError, Saving, Setting, follow};
 use trace_harness::verdict::Known;
 
@@ -144,6 +145,14 @@ pub(crate) struct Arguments {
     /// The form of the trace
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+    #[command(flatten)]
+    times: Times,
+    /// What is written of a descriptor
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Descriptors::All)]
+    decode_fds: Descriptors,
+    /// Write what descriptors refer to: the default, accepted for users of strace
+    #[arg(short = 'y', action = clap::ArgAction::Count)]
+    _names: u8,
     /// Size of each CPU's ring (64KiB, 4MiB), rounded up to a power of two of pages
     #[arg(short = 'm', long = "ring-size", value_name = "SIZE", value_parser = options::size)]
     ring_size: Option<u64>,
@@ -231,7 +240,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let within = reach.as_ref().copied().unwrap_or_default();
     let plan = plan::events_within(within, &wanted, memory, &bench).map_err(unusable)?;
     let spans = Spans::new(&arguments.spans, &plan, &bench.signatures).map_err(Trouble::Usage)?;
-    let form = form(arguments)?;
+    let form = form(arguments, Some(sys::wall_clock_offset()))?;
     reach.map_err(|error| {
         let hint = error.hint();
         other(error, hint)
@@ -248,7 +257,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let corked = sandbox::launch(&workload).map_err(RunError::Launch)?;
     let init = corked.has_init().then(|| corked.pid());
     let bytes = arguments.ring_size.unwrap_or_else(|| bench.default_ring());
-    let pages = plan::ring_pages(bytes, perf_live::sys::page_size());
+    let pages = plan::ring_pages(bytes, sys::page_size());
     if arguments.save.is_some() {
         bench.keep_records();
     }
@@ -268,7 +277,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         .map_err(RunError::Launch)?;
     let mut printer = Printer::new(&plan, &bench.signatures, form, sink);
     printer.spans = spans;
-    printer.sched = arguments.sched.then(sched::View::default);
+    printer.sched = arguments.sched.then(|| sched::View::of(arguments.format));
     printer.signals = shows_signals.then(Signals::default);
     printer.saving = saving;
     let patience = Patience {
@@ -333,8 +342,17 @@ fn call_chain(arguments: &Arguments) -> Option<Chain> {
     arguments.call_graph.or(whole)
 }
 
-/// Returns what is written of the run.
-fn form(arguments: &Arguments) -> Result<Form, Trouble> {
+/// Returns what is written of the run. `offset` is between its clock and that on the wall, if it is
+/// known.
+fn form(arguments: &Arguments, offset: Option<i64>) -> Result<Form, Trouble> {
+    let times = arguments.times.form();
+    if times.is_some_and(TimeForm::is_of_wall) && offset.is_none() {
+        return Err(Trouble::Usage(
+            "the recording does not say what time it was by the clock on the wall\nhint: use -r, or record with \
+             `harness record` or `perf record -k monotonic`"
+                .to_owned(),
+        ));
+    }
     let ending = match (arguments.failed_only, arguments.successful_only) {
         (true, _) => Ending::Failed,
         (_, true) => Ending::Succeeded,
@@ -348,9 +366,11 @@ fn form(arguments: &Arguments) -> Result<Form, Trouble> {
         choice: Choice { ending, paths },
         values: Plain {
             contents: arguments.string_limit.into(),
+            bare_descriptors: arguments.decode_fds == Descriptors::None,
         },
         lines: !arguments.summary,
-        times: false,
+        lead: Lead::new(times, offset.unwrap_or_default()),
+        durations: arguments.times.durations,
         summary: is_summarised.then(|| (summary, arguments.summary_sort.into())),
     })
 }

@@ -6,13 +6,60 @@ use std::io;
 use std::path::{Path, PathBuf};
 use syscall_model::Paths;
 use trace_harness::plan::{self, StringSource, Wanted, WantedEvent};
-use trace_harness::report::SummaryOrder;
+use trace_harness::report::{SummaryOrder, TimeForm};
 
 /// The form of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Format {
+    /// Lines as strace has them
     Text,
+    /// An object a line
     Json,
+    /// Trace events that ui.perfetto.dev and its `trace_processor` show on a time line
+    Perfetto,
+}
+
+/// The times that lines of text tell.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(super) struct Times {
+    /// Begin each line of text with the time of day; -tt with microseconds, -ttt with seconds since
+    /// 1970 instead
+    #[arg(short = 't', action = clap::ArgAction::Count)]
+    times: u8,
+    /// Begin each line of text with the seconds since the line before it, which may be one of a
+    /// later moment if it is another thread's
+    #[arg(
+        short = 'r',
+        long,
+        alias = "relative-timestamps",
+        conflicts_with = "times"
+    )]
+    relative: bool,
+    /// End each line of a call with the seconds from its entry to its return
+    #[arg(short = 'T', long, alias = "syscall-times")]
+    pub(super) durations: bool,
+}
+
+impl Times {
+    /// Returns the form of the times that lines begin with.
+    pub(super) fn form(self) -> Option<TimeForm> {
+        match (self.times, self.relative) {
+            (0, false) => None,
+            (0, true) => Some(TimeForm::Relative),
+            (1, _) => Some(TimeForm::Day),
+            (2, _) => Some(TimeForm::DayMicros),
+            _ => Some(TimeForm::Epoch),
+        }
+    }
+}
+
+/// What is written of a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Descriptors {
+    /// The number and what it refers to
+    All,
+    /// The number
+    None,
 }
 
 /// The page faults to record.

@@ -12,12 +12,11 @@ use perf_live::events::Origin;
 use perf_live::units::ExitKind;
 use perf_records::record::LayoutTable;
 use perf_records::space::Stack;
-use perf_records::units::Nanos;
 use std::io::Write;
 use std::sync::Arc;
 use syscall_model::{Call, Choice, Entry, Observation, Signatures};
 use trace_harness::plan::EventsPlan;
-use trace_harness::report::{self, Plain, Span, Summary, SummaryOrder};
+use trace_harness::report::{self, Lead, Plain, Span, Summary, SummaryOrder, Timeline};
 use trace_harness::run::{Fired, Observer, Saving, Turn};
 
 /// What is written of a run.
@@ -29,8 +28,10 @@ pub(super) struct Form {
     pub(super) values: Plain,
     /// Whether each call and event gets a line.
     pub(super) lines: bool,
-    /// Whether lines of text begin with the time of the entry, in seconds of the events' clock.
-    pub(super) times: bool,
+    /// What lines of text begin with.
+    pub(super) lead: Lead,
+    /// Whether lines of calls end with the time that they took.
+    pub(super) durations: bool,
     /// The summary, if one is written.
     pub(super) summary: Option<(Summary, SummaryOrder)>,
 }
@@ -44,6 +45,7 @@ pub(super) struct Printer<'a> {
     sink: Sink,
     n_events: u64,
     error: Option<Trouble>,
+    timeline: Timeline,
     /// The tables of `--sched`, if asked for.
     pub(super) sched: Option<View>,
     /// Set if signals are shown as such.
@@ -71,6 +73,7 @@ impl<'a> Printer<'a> {
             sink,
             n_events: 0,
             error: None,
+            timeline: Timeline::default(),
             sched: None,
             signals: None,
             spans: Spans::default(),
@@ -88,14 +91,6 @@ impl<'a> Printer<'a> {
         self.text.clear();
     }
 
-    /// Begins a line.
-    fn at(&mut self, time: Nanos) {
-        if self.form.times && self.form.lines && self.form.format == Format::Text {
-            let (seconds, nanos) = (time.0 / 1_000_000_000, time.0 % 1_000_000_000);
-            self.text += &format!("{seconds}.{:06} ", nanos / 1000);
-        }
-    }
-
     /// Writes the rest, for a recording that is judged elsewhere.
     pub(super) fn end(mut self) -> Result<(), Trouble> {
         self.flush();
@@ -107,16 +102,34 @@ impl<'a> Printer<'a> {
     fn tell_spans(&mut self, told: impl FnOnce(&mut Spans, &mut dyn FnMut(&Span))) {
         let mut spans = std::mem::take(&mut self.spans);
         told(&mut spans, &mut |span| {
-            if let Some(end) = span.end.as_ref().or(span.begin.as_ref()) {
-                self.at(end.to);
-            }
-            match self.form.format {
-                _ if !self.form.lines => {}
-                Format::Text => report::span_line(&mut self.text, span),
-                Format::Json => report::span_json(&mut self.text, span),
+            let Form {
+                format,
+                lines,
+                lead,
+                ..
+            } = &mut self.form;
+            let of = span.end.as_ref().or(span.begin.as_ref());
+            match (format, of) {
+                _ if !*lines => {}
+                (Format::Text, Some(of)) => {
+                    let lead = lead.of(span.actor().unwrap_or(&of.actor), of.to);
+                    report::span_line(&mut self.text, lead, span);
+                }
+                (Format::Text, None) => {}
+                (Format::Json, _) => report::span_json(&mut self.text, span),
+                (Format::Perfetto, _) => self.timeline.span(&mut self.text, span),
             }
         });
         self.spans = spans;
+    }
+
+    /// Writes the times on CPUs that are over, if they are wanted one by one.
+    fn stretches(&mut self) {
+        let view = self.sched.as_mut();
+        let over = view.and_then(|view| view.stretches.as_mut());
+        for of in over.into_iter().flat_map(|all| all.drain(..)) {
+            self.timeline.on_cpu(&mut self.text, &of);
+        }
     }
 
     fn counted(&mut self) {
@@ -138,23 +151,34 @@ impl<'a> Printer<'a> {
         if !is_chosen {
             return;
         }
-        self.at(call.time());
         let Form {
             format,
             values,
             lines,
+            lead,
+            durations,
             ..
         } = &mut self.form;
+        let (out, signatures) = (&mut self.text, self.signatures);
         match format {
             _ if !*lines => {}
-            Format::Text => report::call_line(&mut self.text, call, self.signatures, values),
-            Format::Json => report::call_json(&mut self.text, call, self.signatures, values),
+            Format::Text => {
+                let lead = lead.of(&call.actor, call.time());
+                report::call_line(out, lead, call, signatures, values);
+                if *durations {
+                    report::duration_of_line(out, call);
+                }
+            }
+            Format::Json => report::call_json(out, call, signatures, values),
+            Format::Perfetto => {
+                let stack = stack.map(|stack| &**stack);
+                self.timeline.call(out, call, stack, signatures, values);
+            }
         }
         if let Some((summary, _)) = &mut self.form.summary {
             summary.call(call);
         }
         self.chain(stack);
-        let signatures = self.signatures;
         self.tell_spans(|spans, tell| spans.call(call, signatures, tell));
         self.exited(call);
         self.counted();
@@ -162,11 +186,14 @@ impl<'a> Printer<'a> {
 
     /// Writes a signal that was delivered.
     fn signal(&mut self, signal: &report::Delivered) {
-        self.at(signal.time);
         match self.form.format {
             _ if !self.form.lines => {}
-            Format::Text => report::signal_line(&mut self.text, signal),
+            Format::Text => {
+                let lead = self.form.lead.of(&signal.actor, signal.time);
+                report::signal_line(&mut self.text, lead, signal);
+            }
             Format::Json => report::signal_json(&mut self.text, signal),
+            Format::Perfetto => self.timeline.signal(&mut self.text, signal),
         }
         self.counted();
     }
@@ -178,7 +205,8 @@ impl<'a> Printer<'a> {
             && self.signals.is_some()
             && let (Some("exit_group"), Entry::Seen { args, .. }) = (call.name(), call.entry)
         {
-            report::exited_line(&mut self.text, &call.actor, args[0]);
+            let lead = self.form.lead.of(&call.actor, call.time());
+            report::exited_line(&mut self.text, lead, args[0]);
         }
     }
 
@@ -190,6 +218,7 @@ impl<'a> Printer<'a> {
         match self.form.format {
             Format::Text => report::chain_lines(&mut self.text, stack),
             Format::Json => report::chain_json(&mut self.text, stack),
+            Format::Perfetto => {}
         }
     }
 
@@ -211,6 +240,7 @@ impl<'a> Printer<'a> {
         if let Some((summary, order)) = &self.form.summary {
             match self.form.format {
                 Format::Json => summary.json(&mut self.text, *order),
+                Format::Perfetto => {}
                 Format::Text => {
                     if self.form.lines {
                         self.text.push('\n');
@@ -223,10 +253,13 @@ impl<'a> Printer<'a> {
         match (&self.sched, self.form.format) {
             (Some(view), Format::Text) => view.text(&mut self.text),
             (Some(view), Format::Json) => view.json(&mut self.text),
-            (None, _) => {}
+            (Some(_), Format::Perfetto) | (None, _) => {}
         }
-        if self.form.format == Format::Json {
-            report::summary_json(&mut self.text, self.n_events, lost, is_complete, exit);
+        let (out, n_events) = (&mut self.text, self.n_events);
+        match self.form.format {
+            Format::Text => {}
+            Format::Json => report::summary_json(out, n_events, lost, is_complete, exit),
+            Format::Perfetto => self.timeline.end(out, (n_events, lost), is_complete, exit),
         }
         self.flush();
         if let Some(error) = self.error {
@@ -274,6 +307,7 @@ impl Observer for Printer<'_> {
     fn turn(&mut self, turn: Turn) {
         if let Some(view) = &mut self.sched {
             view.turn(turn);
+            self.stretches();
         }
     }
 
@@ -290,9 +324,10 @@ impl Observer for Printer<'_> {
         } = *fired;
         match fired.decode(planned) {
             Ok(event) => {
-                let view = self.sched.as_mut();
-                if view.is_some_and(|view| view.event(fired, &event)) {
-                    return;
+                if let Some(view) = &mut self.sched
+                    && view.event(fired, &event)
+                {
+                    return self.stretches();
                 }
                 if let Some(signals) = &mut self.signals {
                     match signals.event(actor, time, &event) {
@@ -304,12 +339,20 @@ impl Observer for Printer<'_> {
                 if let Some((summary, _)) = &mut self.form.summary {
                     summary.event(actor, &event.name);
                 }
-                self.at(time);
+                let out = &mut self.text;
                 match self.form.format {
                     _ if !self.form.lines => {}
-                    Format::Text if report::fault_line(&mut self.text, actor, &event) => {}
-                    Format::Text => report::event_line(&mut self.text, actor, &event),
-                    Format::Json => report::event_json(&mut self.text, actor, time, cpu, &event),
+                    Format::Text => {
+                        let lead = self.form.lead.of(actor, time);
+                        if !report::fault_line(out, lead, &event) {
+                            report::event_line(out, lead, &event);
+                        }
+                    }
+                    Format::Json => report::event_json(out, actor, time, cpu, &event),
+                    Format::Perfetto => {
+                        let stack = fired.stack.map(|stack| &**stack);
+                        self.timeline.event(out, (actor, time, cpu), &event, stack);
+                    }
                 }
                 self.tell_spans(|spans, tell| {
                     let end = || spans::moment(actor, time, &event.fields);

@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::Path;
 use syscall_model::{Choice, Signatures, UNREAD};
 use trace_harness::plan::{self, MemoryPlan};
-use trace_harness::report::Plain;
+use trace_harness::report::{Lead, Plain, TimeForm};
 use trace_harness::run::RecordedRun;
 use trace_harness::verdict::{self, Known};
 
@@ -46,10 +46,17 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let host = Host::running();
     let signatures = signatures(&recording, &host);
     let sink = sink(arguments.output.as_ref())?;
-    let mut printer = Printer::new(&plan, &signatures, form(arguments)?, sink);
+    let mut printer = Printer::new(
+        &plan,
+        &signatures,
+        form(arguments, recording.wall_clock_offset())?,
+        sink,
+    );
     let spans = Spans::new(&arguments.spans, &plan, &signatures);
     printer.spans = spans.map_err(Trouble::Usage)?;
-    printer.sched = arguments.sched.then(super::sched::View::default);
+    printer.sched = arguments
+        .sched
+        .then(|| super::sched::View::of(arguments.format));
     printer.signals = shows_signals.then(delivered::Signals::default);
     let run = recording
         .replay(&plan, &mut printer)
@@ -99,9 +106,11 @@ pub(crate) fn text(file: &Path, head: &str, to: &Path) -> Result<(), Trouble> {
         choice: Choice::default(),
         values: Plain {
             contents: memory.contents.into(),
+            ..Plain::default()
         },
         lines: true,
-        times: true,
+        lead: Lead::new(Some(TimeForm::Events), 0),
+        durations: false,
         summary: None,
     };
     let mut printer = Printer::new(&plan, &signatures, form, sink);

@@ -7,12 +7,13 @@
 //! `sched:sched_wakeup` fires when it is put on a CPU, perhaps by an interrupt there, which belongs
 //! to no task (`ttwu_queue_wakelist()`, `kernel/sched/core.c`): it names no waker.
 
-use perf_records::units::shown;
+use super::options::Format;
+use perf_records::units::{Cpu, Nanos, shown};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use syscall_model::{Actor, Observation, ThreadId};
 use trace_harness::plan::{Wanted, WantedEvent};
-use trace_harness::report::object_line;
+use trace_harness::report::{OnCpu, object_line};
 use trace_harness::run::{Fired, Turn};
 use trace_harness::trace::{FieldValue, TracedEvent};
 
@@ -40,6 +41,8 @@ pub(super) struct View {
     /// tracepoints, which may differ.
     by_tid: HashMap<u32, ThreadId>,
     by_global: HashMap<i32, ThreadId>,
+    /// The times on CPUs, if they are wanted one by one, until they are taken.
+    pub(super) stretches: Option<Vec<OnCpu>>,
 }
 
 #[derive(Debug, Default)]
@@ -107,6 +110,14 @@ impl Why {
 }
 
 impl View {
+    /// One for a trace of this form: a time line has each time on a CPU.
+    pub(super) fn of(format: Format) -> Self {
+        Self {
+            stretches: (format == Format::Perfetto).then(Vec::new),
+            ..Self::default()
+        }
+    }
+
     /// Takes the births and ends of threads.
     pub(super) fn observe(&mut self, observation: &Observation) {
         match *observation {
@@ -139,6 +150,7 @@ impl View {
             thread.back(turn.time.0);
         }
         if turn.is_end {
+            self.stretch(ended, turn.cpu, turn.time);
             // A leader lasts as long as its threads, and is on no CPU any more (do_exit()).
             self.forget(ended, turn.time.0);
         }
@@ -150,6 +162,22 @@ impl View {
         }
         self.by_tid.retain(|_, thread| *thread != ended);
         self.by_global.retain(|_, thread| *thread != ended);
+    }
+
+    /// Returns how long a thread was on the CPU that it leaves now.
+    fn stretch(&mut self, thread: ThreadId, cpu: Cpu, to: Nanos) {
+        let of = self.threads.get(&thread);
+        if let (Some(stretches), Some(thread)) = (&mut self.stretches, of)
+            && let Some(from) = thread.on
+        {
+            stretches.push(OnCpu {
+                cpu,
+                tid: thread.tid,
+                comm: thread.comm.clone(),
+                from: Nanos(from),
+                to,
+            });
+        }
     }
 
     /// Takes an event; returns whether it is one of these.
@@ -170,6 +198,7 @@ impl View {
             SWITCH => {
                 // A thread that has ended has ended for the account too: what it still does is not
                 // recorded in full.
+                self.stretch(actor.thread, fired.cpu, fired.time);
                 if let Some(thread) = self.named(number("prev_pid")) {
                     thread.is_called(actor);
                     thread.leave(time);

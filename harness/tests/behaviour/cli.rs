@@ -5,6 +5,7 @@ mod calibrate;
 mod diff;
 mod editors;
 mod ends;
+mod help;
 mod matrix_reports;
 mod mutate;
 mod new;

@@ -23,7 +23,7 @@ fn project() -> Project {
 fn attempt(words: &[&str], sandbox: &str) -> String {
     let words: String = words.iter().map(|word| format!(", {word:?}")).collect();
     format!(
-        "workload:\n  run: [./hostile{words}]\n  files: {{ hostile: {{ from: ../hostile, mode: \"0755\" }} }}\n\
+        "workload:\n  run: [./hostile{words}]\n  files: {{ hostile: {{ from: ../hostile, mode: \"0755\" }} }}\n  timeout: 10m\n\
          trace: {{ events: [{{ syscalls: [exit_group] }}] }}\nsnapshot: false\nsandbox: {sandbox}\n\
          expect: {{ stdout: \"\" }}"
     )

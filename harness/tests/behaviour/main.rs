@@ -38,6 +38,7 @@ mod sight;
 mod since;
 mod survivors;
 mod terminal;
+mod times;
 mod trials;
 mod user;
 mod world;

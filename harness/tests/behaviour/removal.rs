@@ -307,3 +307,27 @@ fn a_group_goes_with_all_below_it_and_its_members_only_where_they_are_to() {
     assert_eq!(member.end_by(Signal::SIGCONT), 137, "killed before");
     remove(Members::Kill, Duration::ZERO).expect("what is not there is no error");
 }
+
+#[test]
+fn a_group_that_is_said_to_be_gone_is_gone_though_another_thread_removes_what_is_in_it() {
+    require!(right_to_trace());
+    let hierarchy = require!(Host::running().cgroup2().ok_or("there are no groups"));
+    for _ in 0..20 {
+        let top = TempDir::with_prefix_in("behaviour-", &hierarchy);
+        let top = require!(top.map_err(|error| error.to_string())).keep();
+        for number in 0..20 {
+            fs::create_dir_all(top.join(format!("{number}/a/b"))).expect("groups");
+        }
+        let remove = || {
+            let (folder, name) = (c_string(&hierarchy), top.file_name().expect("a name"));
+            let name = c_string(Path::new(name));
+            remove_group(&folder, &name, Members::Spare, PATIENCE).expect("it is removed");
+            assert!(!top.exists());
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(remove);
+            }
+        });
+    }
+}

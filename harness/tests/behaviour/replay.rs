@@ -281,10 +281,10 @@ fn from_a_recording_of_perf_that_leaves_something_out_no_pass_follows() {
         "once",
         "workload: { run: [sh, -c, \"mkdir a; rmdir a; exit 3\"] }\nexpect: { exit: 3, count: { mkdir: 1 } }\nsnapshot: false",
     );
-    // It may have run on any CPU.
+    // It may have run on any CPU, where others may have made any number.
     project.scenario(
         "few",
-        "workload: { run: [sh, -c, \"mkdir a; rmdir a; exit 3\"] }\nexpect: { exit: 3, count: { mkdir: \"..=1\" } }\nsnapshot: false",
+        "workload: { run: [sh, -c, \"mkdir a; rmdir a; exit 3\"] }\nexpect: { exit: 3, count: { mkdir: \"..=1000000\" } }\nsnapshot: false",
     );
     record(&["-F", "10"], "sparse.data");
     record(&["--no-inherit"], "first.data");

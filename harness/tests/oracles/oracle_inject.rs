@@ -100,7 +100,7 @@ fn build_ids_are_put_into_a_pipe_with_tracepoints_too() {
     let perf = run(&place, "$PERF inject -b < pipe > /dev/null");
     assert!(
         !perf.status.success(),
-        "perf inject learned to do it: say so in the README"
+        "perf inject learned to do it: say so in harness/docs/perf.md"
     );
     // A file as a pipe's stream.
     said(&place, &format!("{RECORD} -o file ls / > list"));

@@ -288,3 +288,31 @@ fn of_a_call_that_is_named_no_other_is_recorded() {
     let others = said.lines().filter(|line| !line.contains(": NR -1 "));
     assert_eq!(others.count(), 5, "{said}");
 }
+
+/// perf's `tod` adds the difference that the file tells to the time of each sample.
+#[test]
+fn perf_and_the_trace_tell_the_same_time_of_day() {
+    require!(require::right_to_trace());
+    require!(require::perf());
+    let place = Place::new();
+    let file = place.beside("data");
+    let shown = file.display();
+    let line =
+        format!("{HARNESS} record -o {shown} -e raw_syscalls:sys_enter,raw_syscalls:sys_exit true");
+    assert!(run(&place, &line).status.success());
+    let theirs = perf::said_of(&["script", "-F", "tod,event"], &file);
+    let entries = theirs.lines().filter(|line| line.contains("sys_enter"));
+    let theirs: Vec<&str> = entries
+        .filter_map(|line| line.split_whitespace().find(|word| word.contains(':')))
+        .collect();
+    let traced = run(
+        &place,
+        &format!("TZ=UTC0 {HARNESS} trace -i {shown} -tt 2>&1"),
+    );
+    let traced = String::from_utf8(traced.stdout).expect("text");
+    let calls = traced.lines().filter(|line| line.contains('('));
+    let ours: Vec<&str> = calls.filter_map(|line| line.split(' ').nth(1)).collect();
+    // The first call, execve, was entered before the events began.
+    assert!(theirs.len() > 5, "{theirs:?}");
+    assert_eq!(ours.get(1..), Some(&theirs[..]), "{traced}");
+}

@@ -101,6 +101,56 @@ fn links_between_documents_lead_somewhere() {
     expect_one_at("harness/NOTES.md:2", &dead_links(&bad));
 }
 
+/// What the fragment of a link to a heading is, as GitHub makes it.
+fn fragment(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = text.chars().filter_map(|c| match c {
+        ' ' => Some('-'),
+        c => (c.is_alphanumeric() || matches!(c, '-' | '_')).then_some(c),
+    });
+    kept.collect()
+}
+
+/// Links to headings that there are not.
+fn dead_fragments(sources: &[&Source]) -> Vec<String> {
+    let headings = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.starts_with('#'));
+        lines.map(fragment).collect()
+    };
+    let mut complaints = Vec::new();
+    for source in sources.iter().filter(|source| source.path.ends_with(".md")) {
+        let folder = Path::new(&source.path).parent().unwrap_or(Path::new(""));
+        for (line, text) in source.text.lines().enumerate() {
+            let links = text.split("](").skip(1);
+            let links = links.filter_map(|rest| rest.split(')').next()?.split_once('#'));
+            for (path, wanted) in links.filter(|(path, _)| !path.contains("//")) {
+                let there = match path {
+                    "" => headings(&source.text),
+                    path if !path.ends_with(".md") => continue,
+                    path => headings(&repository::read(&folder.join(path).to_string_lossy())),
+                };
+                if !there.iter().any(|one| one == wanted) {
+                    let place = format!("{}:{}", source.path, line + 1);
+                    complaints.push(format!("{place}: there is no heading `#{wanted}`"));
+                }
+            }
+        }
+    }
+    complaints
+}
+
+#[test]
+fn links_to_headings_lead_to_one() {
+    expect_none(&dead_fragments(&repository::all()));
+    let bad = planted(
+        "harness/NOTES.md",
+        "# `a`, and b_c\n[a](#a-and-b_c) [b](../README.md#install)\n[c](../README.md#gone)",
+    );
+    expect_one_at("harness/NOTES.md:3", &dead_fragments(&bad));
+    let bad = planted("harness/NOTES.md", "# a\n[b](#b)");
+    expect_one_at("harness/NOTES.md:2", &dead_fragments(&bad));
+}
+
 /// The widest that a line of prose may be, in characters.
 const WIDEST: usize = 100;
 

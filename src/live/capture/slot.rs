@@ -116,7 +116,9 @@ impl Slot {
         for call in gone.filter(has_place) {
             set(*call, &[0; spec::SIZE]);
         }
-        let new = |(call, fetches): &(&u32, &Vec<_>)| known.get(call) != Some(*fetches);
+        let new = |(call, fetches): &(&u32, &Vec<_>)| {
+            known.get(call) != Some(*fetches) || fetches.is_empty()
+        };
         for (call, fetches) in wanted
             .iter()
             .filter(new)
@@ -128,9 +130,15 @@ impl Slot {
             set(*call, &value);
         }
         let told = self.capture.specs.set_all(&places, &values);
-        told.map_err(system("fill a map"))?;
-        *known = Arc::clone(wanted);
-        Ok(())
+        *known = match told {
+            Ok(()) => Arc::clone(wanted),
+            // Some may have been told: those of no call are as they were, or as they were to be.
+            Err(_) => {
+                let calls = known.keys().chain(wanted.keys());
+                Arc::new(calls.map(|call| (*call, Vec::new())).collect())
+            }
+        };
+        told.map_err(system("fill a map"))
     }
 }
 
@@ -142,8 +150,9 @@ impl Drop for Slot {
             // The map holds the event as well; what cannot be taken out goes with the map.
             let _gone_later = self.capture.output.remove(&place.to_ne_bytes());
         }
-        let _as_before = self.tell(&Arc::default());
-        if let Ok(mut used) = self.capture.used.lock()
+        // A number of which it is not known what would be read for it is not used again.
+        if self.tell(&Arc::default()).is_ok()
+            && let Ok(mut used) = self.capture.used.lock()
             && let Some(slot) = used.get_mut(self.number as usize)
         {
             *slot = None;

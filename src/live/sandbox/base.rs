@@ -119,14 +119,16 @@ impl Base {
 
 impl Drop for Base {
     fn drop(&mut self) {
-        // What could not be removed of a run has been reported with that run.
-        // Those of runs that have just ended may still have their last member.
-        let groups = self.groups.as_deref();
-        let _left = groups.map(|groups| remove_group(groups, PATIENCE / 5));
-        let _left = remove_tree(&self.directory);
-        if let Some(janitor) = self.janitor.take() {
+        // Groups of runs that have just ended may still have their last member.
+        let groups = self
+            .groups
+            .as_deref()
+            .map_or(Ok(()), |groups| remove_group(groups, PATIENCE));
+        let directory = remove_tree(&self.directory);
+        if let (Ok(()), Ok(()), Some(janitor)) = (groups, directory, self.janitor.take()) {
             janitor.dismiss();
         }
+        // What is left is the janitor's, which is not told to go and takes this process for dead.
     }
 }
 

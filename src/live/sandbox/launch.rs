@@ -348,9 +348,8 @@ impl Running {
     /// Those of `read(2)` and `waitid(2)`.
     pub fn finish(mut self) -> io::Result<Exited> {
         let process = &mut self.process;
-        if process.is_over() {
-            process.reap_in_background()?;
-        } else {
+        // Without a thread that waits for it, it is waited for here.
+        if !process.is_over() || process.reap_in_background().is_err() {
             process.reap(true)?;
         }
         process.collect()?;

@@ -85,12 +85,12 @@ impl Process {
         pidfd::signal(self.pidfd.as_fd(), signal)
     }
 
-    /// Leaves init and its control group to a thread: the kernel takes some milliseconds to dissolve
-    /// a namespace and its mounts, the group has a member until then, and no caller need wait for
-    /// that.
+    /// Leaves init and its control group to a thread: the kernel takes some milliseconds to
+    /// dissolve a namespace and its mounts, the group has a member until then, and no caller
+    /// need wait for that.
     pub(super) fn reap_in_background(&mut self) -> io::Result<()> {
         use nix::sys::wait::{Id, WaitPidFlag, waitid};
-        if !std::mem::replace(&mut self.reaped, true) {
+        if !self.reaped {
             let pidfd = self.pidfd.try_clone()?;
             let home = self.home.take();
             let reap = move || {
@@ -101,6 +101,7 @@ impl Process {
             std::thread::Builder::new()
                 .name("reaper".to_owned())
                 .spawn(reap)?;
+            self.reaped = true;
         }
         Ok(())
     }

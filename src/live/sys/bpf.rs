@@ -2,6 +2,7 @@
 
 use super::check;
 use super::rights::{self, Right};
+use std::cell::UnsafeCell;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
@@ -96,8 +97,8 @@ struct RawTracepointAttr {
 }
 
 /// # Safety
-/// `attr` must be what the command expects, and every pointer in it must be good for what the
-/// command does with it.
+/// `attr` must be what the command expects, a cell where the command writes into it, and every
+/// pointer in it must be good for what the command does with it.
 unsafe fn bpf<T>(command: libc::c_int, attr: &T) -> io::Result<libc::c_long> {
     let attr: *const T = attr;
     // SAFETY: the kernel reads `size` bytes of attr; the caller answers for the pointers in it.
@@ -172,7 +173,7 @@ impl Map {
         if count == 0 {
             return Ok(());
         }
-        let attr = BatchAttr {
+        let attr = UnsafeCell::new(BatchAttr {
             from: 0,
             to: 0,
             keys: keys.as_ptr() as u64,
@@ -181,8 +182,9 @@ impl Map {
             fd: self.fd.as_raw_fd() as u32,
             element_flags: 0,
             flags: 0,
-        };
+        });
         // SAFETY: the kernel reads that many keys and values, which the slices have, as for `set`.
+        // It writes how many it took into the attr, which is a cell.
         unsafe { bpf(MAP_UPDATE_BATCH, &attr) }.map(drop)
     }
 

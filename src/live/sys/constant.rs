@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Deref;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::ptr::NonNull;
 
 // `SYSFS_MAGIC`, include/uapi/linux/magic.h.
@@ -24,16 +25,19 @@ unsafe impl Send for Constant {}
 unsafe impl Sync for Constant {}
 
 impl Constant {
-    /// Maps it. Of sysfs only what the kernel was built with can be mapped so: its description of
-    /// its types (`btf_sysfs_vmlinux_mmap()`, Linux 6.16). To read that takes a system call for
-    /// each page.
+    /// Maps it. Of the files of sysfs that nothing may write to only what the kernel was built with
+    /// can be mapped: its description of its types (`btf_sysfs_vmlinux_mmap()`, Linux 6.16). To
+    /// read that takes a system call for each page.
     ///
     /// # Errors
-    /// `ENODEV` where the kernel does not map it, `InvalidInput` for a file of another file system.
+    /// `ENODEV` where the kernel does not map it, `InvalidInput` for a file of another file system,
+    /// and for one with a permission to write, as the memory of a PCI device has.
     pub fn map(file: &File) -> io::Result<Self> {
-        let length = usize::try_from(file.metadata()?.len());
+        let metadata = file.metadata()?;
+        let length = usize::try_from(metadata.len());
         let length = length.map_err(|_| io::ErrorKind::InvalidInput)?;
-        if length == 0 || fstatfs(file)?.filesystem_type() != SYSFS {
+        let is_writable = metadata.mode() & 0o222 != 0;
+        if length == 0 || is_writable || fstatfs(file)?.filesystem_type() != SYSFS {
             return Err(io::ErrorKind::InvalidInput.into());
         }
         let (nowhere, fd) = (std::ptr::null_mut(), file.as_raw_fd());

@@ -109,6 +109,17 @@ pub fn boottime_now() -> perf_records::units::Nanos {
     now(libc::CLOCK_BOOTTIME)
 }
 
+/// What has to be added to a time of `CLOCK_MONOTONIC` for one since 1970 (`CLOCK_REALTIME`), in
+/// nanoseconds: right but for the time between two readings of clocks, until the clock is set.
+///
+/// # References
+/// `clock_gettime(2)`.
+#[must_use]
+pub fn wall_clock_offset() -> i64 {
+    let (wall, events) = (now(libc::CLOCK_REALTIME).0, monotonic_now().0);
+    i64::try_from(i128::from(wall) - i128::from(events)).unwrap_or_default()
+}
+
 /// A moment as clocks on the wall have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalTime {
@@ -158,7 +169,7 @@ fn now(clock: libc::clockid_t) -> perf_records::units::Nanos {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: the pointer is to a timespec of our own; both clocks always exist.
+    // SAFETY: the pointer is to a timespec of our own; these clocks always exist.
     unsafe { libc::clock_gettime(clock, &raw mut now) };
     let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
     let nanoseconds = u64::try_from(now.tv_nsec).unwrap_or(0);

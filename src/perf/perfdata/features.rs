@@ -60,6 +60,15 @@ pub fn longs(longs: &[u64]) -> Vec<u8> {
     longs.iter().flat_map(|long| long.to_ne_bytes()).collect()
 }
 
+/// `CLOCK_DATA`: the times of the clock on the wall and of the events' clock at one moment, in
+/// nanoseconds (`write_clock_data()`, `tools/perf/util/header.c`).
+#[must_use]
+pub fn clock_data(clock: u32, wall: u64, events: u64) -> Vec<u8> {
+    let mut out = words(&[1, clock]);
+    out.extend(longs(&[wall, events]));
+    out
+}
+
 /// `EVENT_DESC`: the attributes once more, with names and ids.
 #[must_use]
 pub fn event_desc(events: &[EventDesc]) -> Vec<u8> {

@@ -84,6 +84,9 @@ impl Feature {
     pub const DIR_FORMAT: Self = Self(24);
     /// What it is compressed by: five u32.
     pub const COMPRESSED: Self = Self(27);
+    /// The events' clock beside the clock on the wall: the version (1) and the clock's number, two
+    /// u32, and the time of both clocks at one moment, in nanoseconds, two u64.
+    pub const CLOCK_DATA: Self = Self(29);
     /// None of perf's: what only a file of ours holds. It stands behind all that perf reads, where
     /// nothing points to, as programs of perf that copy features end in a segmentation fault at one
     /// that they do not know (`perf inject` 6.1 and 7.2); and never in a pipe.

@@ -118,6 +118,17 @@ impl Meta {
         Some(std::iter::from_fn(|| members.u32()).collect())
     }
 
+    /// The nanoseconds by which the clock on the wall was ahead of that of the events
+    /// ([`Feature::CLOCK_DATA`]), if that is told.
+    #[must_use]
+    pub fn wall_clock_offset(&self) -> Option<i64> {
+        let mut members = self.members(Feature::CLOCK_DATA)?;
+        let (version, _clock) = (members.u32()?, members.u32()?);
+        let (wall, events) = (members.u64()?, members.u64()?);
+        let offset = i64::try_from(i128::from(wall).wrapping_sub(events.into()));
+        offset.ok().filter(|_| version == 1)
+    }
+
     /// Build ids by the names of files, as far as they are told.
     pub fn build_ids(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let all = self.features.get(&Feature::BUILD_ID);

@@ -188,14 +188,14 @@ impl<'a> Reader<'a> {
             }
         } else {
             let record = record::parse(bytes, layout).map_err(spoilt)?;
-            self.side_band(&record, bytes);
+            self.side_band(cpu, &record, bytes);
         }
         self.flush();
         Ok(())
     }
 
     /// Takes a record that is no sample.
-    fn side_band(&mut self, record: &Record<'_>, bytes: &[u8]) {
+    fn side_band(&mut self, cpu: Cpu, record: &Record<'_>, bytes: &[u8]) {
         if let Some(chains) = &mut self.chains {
             chains.record(record, bytes);
         }
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
                 if comm.exec {
                     Life::begin(&mut self.life, comm.pid, id.time);
                     self.flush();
-                    self.turn(Some((comm.pid, comm.tid)), id.time, false);
+                    self.turn(cpu, Some((comm.pid, comm.tid)), id.time, false);
                 }
             }
             Record::Map(map, _) => {
@@ -229,7 +229,7 @@ impl<'a> Reader<'a> {
                 self.lineage.fork(task);
             }
             Record::Exit(task, id) => {
-                self.turn(Some((task.pid, task.tid)), id.time, true);
+                self.turn(cpu, Some((task.pid, task.tid)), id.time, true);
                 if self.tracker.exit(task, &mut self.out) {
                     if let (true, Some(starts)) = (task.pid.0 == task.tid.0, &mut self.starts) {
                         starts.ended(task.pid);
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
             Record::Other(Other::Switch(way) | Other::SwitchCpuWide(way, ..), id)
                 if self.started && !way.out =>
             {
-                self.turn(id.task, id.time, false);
+                self.turn(cpu, id.task, id.time, false);
             }
             Record::Sample(_) | Record::Other(..) | Record::Unknown { .. } => {}
         }

@@ -2,17 +2,28 @@
 
 use super::Reader;
 use crate::run::setting::Turn;
-use perf_records::units::{Nanos, Pid, Tid};
+use perf_records::units::{Cpu, Nanos, Pid, Tid};
 use syscall_model::Observation;
 use syscall_model::names::Abi;
 
 impl Reader<'_> {
     /// Reports a thread's turn; none of init.
-    pub(super) fn turn(&mut self, who: Option<(Pid, Tid)>, time: Option<Nanos>, is_end: bool) {
+    pub(super) fn turn(
+        &mut self,
+        cpu: Cpu,
+        who: Option<(Pid, Tid)>,
+        time: Option<Nanos>,
+        is_end: bool,
+    ) {
         if let (Some((pid, tid)), Some(time)) = (who, time)
             && Some(pid) != self.init
         {
-            self.observer.turn(Turn { tid, time, is_end });
+            self.observer.turn(Turn {
+                tid,
+                time,
+                cpu,
+                is_end,
+            });
         }
     }
 

@@ -104,6 +104,13 @@ fn tracing(opened: &[Opened<'_>], bench: &Bench<'_>) -> Result<Option<TracingDat
     }))
 }
 
+/// What time it is by the events' clock and by the clock on the wall.
+fn clock_data() -> Vec<u8> {
+    let events = sys::monotonic_now().0;
+    let wall = events.saturating_add_signed(sys::wall_clock_offset());
+    features::clock_data(libc::CLOCK_MONOTONIC as u32, wall, events)
+}
+
 fn about(bench: &Bench<'_>, options: &StoreOptions) -> BTreeMap<Feature, Vec<u8>> {
     let machine = bench.host.machine();
     let mut all = BTreeMap::new();
@@ -124,6 +131,7 @@ fn about(bench: &Bench<'_>, options: &StoreOptions) -> BTreeMap<Feature, Vec<u8>
     all.insert(Feature::TOTAL_MEM, features::longs(&[machine.memory_kib]));
     // CLOCK_MONOTONIC counts nanoseconds.
     all.insert(Feature::CLOCKID, features::longs(&[1]));
+    all.insert(Feature::CLOCK_DATA, clock_data());
     let command = options.command.iter().map(|word| word.as_bytes());
     all.insert(Feature::CMDLINE, features::strings(command));
     all

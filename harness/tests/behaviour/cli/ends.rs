@@ -127,6 +127,7 @@ const CASES: &[Case] = &[
     case("doctor", &[], PRINTS),
     case("schema", &[], PRINTS),
     case("completions", &["bash"], PRINTS),
+    case("man", &[], PRINTS),
     case("help", &[], PRINTS),
 ];
 
@@ -139,9 +140,8 @@ fn commands(project: &Project) -> Vec<String> {
     let help = project.harness(&["--help"]);
     help.assert_status(0);
     let lines = help.stdout.lines();
-    let lines = lines.skip_while(|line| *line != "Commands:").skip(1);
-    let lines = lines.take_while(|line| !line.is_empty());
-    // A name stands at the second column, and text that goes on further to the right.
+    let lines = lines.take_while(|line| *line != "Options:");
+    // A name stands at the second column, below the heading of its group.
     let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     names
         .filter_map(|line| line.split_whitespace().next())

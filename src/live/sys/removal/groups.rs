@@ -45,7 +45,16 @@ fn remove_groups(parent: BorrowedFd<'_>, name: &CStr, members: Members) -> (nix:
     let mut n_removed = 0;
     let mut descend = || match rmdir(parent, name) {
         Err(Errno::EBUSY) => {
-            empty_group(enter(parent, name)?, members, &mut n_removed)?;
+            let emptied = empty_group(enter(parent, name)?, members, &mut n_removed);
+            // A group below it was removed by another thread or process. This one may be there
+            // still.
+            emptied.map_err(|error| match error {
+                Errno::ENOENT => {
+                    n_removed += 1;
+                    Errno::EBUSY
+                }
+                other => other,
+            })?;
             rmdir(parent, name)
         }
         other => other,

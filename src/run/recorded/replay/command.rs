@@ -49,7 +49,7 @@ const PLAIN: &[&str] = &[
 ];
 
 /// Such options of one letter, with a value and without.
-const VALUE_LETTERS: &str = "cejFmor";
+const VALUE_LETTERS: &str = "cejkFmor";
 const PLAIN_LETTERS: &str = "bBdgiInNPqRsTvWz";
 
 /// What a recorder's command line says.

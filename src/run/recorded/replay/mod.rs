@@ -46,6 +46,7 @@ pub struct RecordedRun {
     machine: Option<(World, SystemTime)>,
     /// Whether it would show if the file's end were cut off.
     has_end: bool,
+    wall_clock_offset: Option<i64>,
     /// The command that recorded it, if the file says so.
     command: Option<Vec<String>>,
 }
@@ -127,6 +128,7 @@ impl RecordedRun {
             saved: None,
             machine: None,
             has_end: true,
+            wall_clock_offset: None,
             command: None,
         };
         let mut reader = recording.reader()?;
@@ -142,6 +144,7 @@ impl RecordedRun {
         recording.has_end = !meta.is_pipe && !meta.is_unfinished;
         recording.command = meta.texts(Feature::CMDLINE);
         recording.origin = meta.origin();
+        recording.wall_clock_offset = meta.wall_clock_offset();
         recording.release = meta.text(Feature::OSRELEASE);
         if let Some(bytes) = meta.features.get(&Saved::FEATURE) {
             let saved = Saved::from_bytes(bytes).map_err(|why| ReplayError::Saved {
@@ -166,6 +169,13 @@ impl RecordedRun {
             }
         }
         Ok(recording)
+    }
+
+    /// The nanoseconds by which the clock on the wall was ahead of that of the events, if the file
+    /// tells it.
+    #[must_use]
+    pub fn wall_clock_offset(&self) -> Option<i64> {
+        self.wall_clock_offset
     }
 
     /// Opens the baseline's recording, if there is one beside this one.

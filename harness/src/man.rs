@@ -1,0 +1,159 @@
+//! `harness man`: the man pages of this command line.
+
+use crate::help::{self, Group};
+use crate::{complain, out, status};
+use clap::Command;
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
+use perf_live::files::{self, OutputError};
+use perf_records::units::shown_path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "To read one at once: harness man | man -l -\n\
+To install them: harness man /usr/local/share/man/man1")]
+pub(crate) struct Arguments {
+    /// The folder to write a page to for each command, harness-run.1 and so on, and harness.1;
+    /// without it, harness.1 is printed
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+}
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+enum ManError {
+    #[error("cannot make the folder `{}`", shown_path(.path))]
+    NoFolder { path: PathBuf, source: io::Error },
+    #[error("cannot write `{}`", shown_path(.path))]
+    Unwritable { path: PathBuf, source: OutputError },
+}
+
+pub(crate) fn main(arguments: &Arguments) -> u8 {
+    let Some(folder) = &arguments.folder else {
+        let page = page(&help::command());
+        let printed = out::print(&String::from_utf8_lossy(&page));
+        return out::ended(printed, status::PASSED, status::USAGE);
+    };
+    match write_all(folder) {
+        Ok(()) => status::PASSED,
+        Err(error) => {
+            complain(&error, None);
+            status::USAGE
+        }
+    }
+}
+
+fn write_all(folder: &Path) -> Result<(), ManError> {
+    fs::create_dir_all(folder).map_err(|source| ManError::NoFolder {
+        path: folder.to_owned(),
+        source,
+    })?;
+    let command = help::command();
+    let shown = command
+        .get_subcommands()
+        .filter(|one| !one.is_hide_set() && one.get_name() != "help");
+    for command in shown.chain([&command]) {
+        let path = folder.join(Man::new(command.clone()).get_filename());
+        let written = files::write(&path, &page(command));
+        written.map_err(|source| ManError::Unwritable { path, source })?;
+    }
+    Ok(())
+}
+
+/// A page in roff's language.
+fn page(command: &Command) -> Vec<u8> {
+    let man = Man::new(command.clone())
+        .source(concat!("harness ", env!("CARGO_PKG_VERSION")))
+        .manual("harness");
+    let mut page = Vec::new();
+    // A vector takes all that is written to it.
+    let _cannot_fail = render(&man, command, &mut page);
+    page
+}
+
+fn render(man: &Man, command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
+    man.render_title(page)?;
+    man.render_name_section(page)?;
+    man.render_synopsis_section(page)?;
+    man.render_description_section(page)?;
+    if command.has_subcommands() {
+        list(&help::groups(command)).to_writer(page)?;
+    }
+    man.render_options_section(page)?;
+    notes(command).to_writer(page)
+}
+
+/// The commands in their groups, each with the name of its page.
+fn list(groups: &[Group]) -> Roff {
+    let mut roff = Roff::new();
+    roff.control("SH", ["COMMANDS"]);
+    for group in groups {
+        roff.control("SS", [group.heading]);
+        for (name, about) in &group.commands {
+            roff.control("TP", []);
+            let see = match name.as_str() {
+                "help" => "harness help".to_owned(),
+                name => format!("harness-{name}(1)"),
+            };
+            roff.text([bold(see)]);
+            roff.text([roman(about.as_str())]);
+        }
+    }
+    roff
+}
+
+/// What stands below the options of a command's help, a paragraph each.
+fn notes(command: &Command) -> Roff {
+    let mut roff = Roff::new();
+    let text = command
+        .get_after_long_help()
+        .or_else(|| command.get_after_help());
+    let Some(text) = text else {
+        return roff;
+    };
+    roff.control("SH", ["NOTES"]);
+    for paragraph in text.to_string().split("\n\n") {
+        roff.control("PP", []);
+        for (number, line) in paragraph.lines().enumerate() {
+            if number > 0 {
+                roff.control("br", []);
+            }
+            roff.text([roman(line)]);
+        }
+    }
+    roff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::page;
+    use crate::help;
+
+    fn text(name: &str) -> String {
+        let command = help::command();
+        let one = command.find_subcommand(name);
+        String::from_utf8(page(one.unwrap_or(&command))).expect("text")
+    }
+
+    #[test]
+    fn the_page_of_the_program_lists_its_commands_in_groups() {
+        let page = text("");
+        assert!(page.contains(".TH harness 1"), "{page}");
+        let tests = page.find(".SS Tests").expect("a group");
+        let run = page.find("harness\\-run(1)").expect("a command");
+        let looking = page.find(".SS Looking").expect("a group");
+        assert!(tests < run && run < looking, "{page}");
+        assert!(!page.contains("vm\\-init"), "{page}");
+    }
+
+    #[test]
+    fn the_page_of_a_command_has_its_options_and_its_exit_statuses() {
+        let page = text("run");
+        assert!(page.contains(".TH harness-run 1"), "{page}");
+        for part in ["\\fB\\-\\-repeat\\fR", "Exit status: 0 all passed"] {
+            assert!(page.contains(part), "no {part} in {page}");
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Help and man pages: what they list, and how wide they are.
+
+use std::fs;
+
+use crate::support::project::Project;
+
+#[test]
+fn help_lists_the_commands_below_headings() {
+    let help = Project::new().harness(&["--help"]);
+    help.assert_status(0);
+    let headings = help.stdout.lines().filter(|line| line.ends_with(':'));
+    let headings: Vec<&str> = headings.collect();
+    assert_eq!(
+        headings,
+        [
+            "Tests:",
+            "Looking:",
+            "perf's files:",
+            "Kernels:",
+            "More:",
+            "Options:"
+        ]
+    );
+}
+
+#[test]
+fn help_is_as_wide_as_it_is_told_and_a_hundred_columns_at_most() {
+    let project = Project::new();
+    for (columns, widest) in [("80", 80), ("300", 100)] {
+        // Without a terminal the width is that of the variable.
+        let mut command = project.program(&["trace", "--help"]);
+        command
+            .env("COLUMNS", columns)
+            .stdin(std::process::Stdio::null());
+        let output = command.output().expect("the program");
+        let help = String::from_utf8(output.stdout).expect("text");
+        let widths = help.lines().map(|line| line.chars().count());
+        let wide = widths.max().expect("lines");
+        assert!(wide <= widest && wide > widest - 10, "{columns}: {wide}");
+    }
+}
+
+#[test]
+fn man_writes_a_page_for_each_command() {
+    let project = Project::new();
+    let folder = project.join("share/man1");
+    let words = ["man", folder.to_str().expect("text")];
+    project.harness(&words).assert_status(0);
+    let names = fs::read_dir(&folder).expect("the folder");
+    let names = names.map(|entry| entry.expect("an entry").file_name());
+    let names: Vec<String> = names
+        .map(|name| name.into_string().expect("text"))
+        .collect();
+    for name in ["harness.1", "harness-run.1", "harness-trace.1"] {
+        assert!(names.iter().any(|one| one == name), "{names:?}");
+        let page = fs::read_to_string(folder.join(name)).expect("a page");
+        assert!(page.contains(".SH OPTIONS"), "{name}: {page}");
+    }
+    let hidden = ["harness-vm-init.1", "harness-help.1"];
+    assert!(!names.iter().any(|name| hidden.contains(&name.as_str())));
+}
+
+#[test]
+fn a_man_page_that_cannot_be_written_is_an_error() {
+    let project = Project::new();
+    project.write("file", "");
+    let run = project.harness(&["man", "file/man1"]);
+    run.assert_status(2);
+    assert!(
+        run.stderr.contains("cannot make the folder `file/man1`"),
+        "{}",
+        run.stderr
+    );
+}
