@@ -2,6 +2,7 @@ use super::*;
 use crate::trace::Deed;
 use notation::deeds;
 
+mod confined;
 mod effort;
 mod exhaustive;
 mod explained;

@@ -11,6 +11,7 @@ use perf_live::units::ExitKind;
 
 mod after;
 mod captures;
+mod confined;
 mod edit;
 mod fields;
 mod files;
