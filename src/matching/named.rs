@@ -50,8 +50,18 @@ pub(super) fn holds(
             (false, answer) if is_plain(part) => answer.or(Answer::Unknown),
             (false, _) => Answer::Unknown,
         },
-        // Links of the machine itself do not concern the scenario.
-        Reached::Known { is_led: false, .. } if is_closed => spelled(),
+        // Links of the machine itself do not concern the scenario; what else the run calls the file
+        // does.
+        Reached::Known {
+            is_led: false,
+            names,
+        } if is_closed => {
+            let mut answer = spelled();
+            for name in names.iter().skip(1) {
+                answer = answer.and(field::holds(test, &called(part, name), captures));
+            }
+            answer
+        }
         Reached::Known { names, .. } => {
             let is_spelled = is_plain(part) || names.is_empty();
             let mut answers: Vec<Answer> = Vec::new();
