@@ -53,7 +53,7 @@ impl<'w> CallWords<'w> {
 }
 
 /// The calls by which is judged what the run is confined to.
-fn confined<'w>(wants: &'w [Wanted]) -> Option<impl Iterator<Item = &'w str>> {
+fn confined(wants: &[Wanted]) -> Option<impl Iterator<Item = &str>> {
     wants.iter().find_map(|want| match want {
         Wanted::Confined(calls) => Some(calls.iter().copied()),
         _ => None,

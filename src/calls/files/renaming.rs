@@ -171,7 +171,7 @@ impl Tables {
         }
     }
 
-    /// Where the address of a socket leads: its path, and what that leads to; `None` without a path.
+    /// Where the address of a socket leads: its path, and to what; `None` without a path.
     pub(super) fn socket_path(
         &self,
         tree: &mut Tree,
