@@ -318,6 +318,7 @@ fn deed(name: &str, field: (String, Value), returns: Value) -> Deed {
         returns: Some(part("returns", "1".to_owned(), returns)),
         stack: None,
         unseen: None,
+        behind: Vec::new(),
         ends: None,
     }
 }

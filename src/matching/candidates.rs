@@ -56,6 +56,8 @@ pub(super) fn field_fits(
     captures: &mut dyn Captures,
 ) -> Answer {
     match deed.part(word) {
+        // Whether there is one is not known either.
+        Some(part) if part.value == Value::Unread && deed.is_behind(word) => Answer::Unknown,
         Some(part) => named::holds(test, &part, matcher.is_closed, captures),
         // It may be among the arguments that were not seen.
         None if deed.unseen.is_some() && word != "returns" => Answer::Unknown,

@@ -9,6 +9,7 @@ mod between;
 mod bindings;
 mod candidates;
 mod closed;
+mod confined;
 mod explain;
 mod field;
 mod frames;
@@ -29,6 +30,7 @@ mod unify;
 mod words;
 
 pub use bindings::Bindings;
+pub use confined::{Confinement, Realm, confine, needed as confined_calls};
 pub(crate) use field::numeral;
 pub use judge::{Finding, Judgement, MOST_TRIES, judge};
 pub use marks::{MARKING, Mark, Unmarked, may_mark};

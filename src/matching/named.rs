@@ -1,8 +1,8 @@
 //! Tests values with several names: the file that a path led to, or that a descriptor refers to.
 
 use super::answer::Answer;
-use super::field::{self, Captures, has_capture};
-use super::paths::climbs;
+use super::field::{self, Captures, Free, has_capture};
+use super::paths::{climbs, is_absolute as is_from_root};
 use crate::scenario::{Literal, Test};
 use crate::trace::{Part, Reached, Value};
 
@@ -44,14 +44,24 @@ pub(super) fn holds(
     }
     let mut spelled = || field::holds(test, part, captures);
     match reached {
-        Reached::Untold => field::holds(test, part, captures),
+        Reached::Untold | Reached::Nowhere => spelled(),
         Reached::Unknown(_) => match (is_closed, spelled()) {
             (true, answer) => answer.and(Answer::Unknown),
             (false, answer) if is_plain(part) => answer.or(Answer::Unknown),
             (false, _) => Answer::Unknown,
         },
-        // Links of the machine itself do not concern the scenario.
-        Reached::Known { is_led: false, .. } if is_closed => spelled(),
+        // Links of the machine itself do not concern the scenario; what else the run calls the file
+        // does.
+        Reached::Known {
+            is_led: false,
+            names,
+        } if is_closed => {
+            let mut answer = spelled();
+            for name in names.iter().skip(1) {
+                answer = answer.and(field::holds(test, &called(part, name), captures));
+            }
+            answer
+        }
         Reached::Known { names, .. } => {
             let is_spelled = is_plain(part) || names.is_empty();
             let mut answers: Vec<Answer> = Vec::new();
@@ -64,6 +74,38 @@ pub(super) fn holds(
             let mut answers = answers.into_iter();
             let first = answers.next().unwrap_or(Answer::Unknown);
             answers.fold(first, if is_closed { Answer::and } else { Answer::or })
+        }
+    }
+}
+
+/// Whether a file is among those that a test means: by where it was reached and by every other name
+/// that the run gave it.
+///
+/// A path from the root that goes through links of the machine's own alone may be meant as it is
+/// spelled. The text of any other path may say what the kernel does not do: it starts in a folder
+/// that has another name by now.
+pub(super) fn is_within(test: &Test, part: &Part) -> Answer {
+    let spelled = || field::holds(test, part, &mut Free);
+    let (reached, given) = match &part.value {
+        Value::Path { reached, given, .. } => (reached, given.as_slice()),
+        Value::File { reached, .. } => (reached, &b""[..]),
+        Value::UnknownFile { .. } => return Answer::Unknown,
+        _ => return spelled(),
+    };
+    match reached {
+        Reached::Untold | Reached::Nowhere => spelled(),
+        Reached::Unknown(_) => spelled().and(Answer::Unknown),
+        Reached::Known { names, is_led } => {
+            let by = |name: &Vec<u8>| field::holds(test, &called(part, name), &mut Free);
+            let Some((first, others)) = names.split_first() else {
+                return spelled();
+            };
+            let is_meant = !is_led && is_plain(part) && is_from_root(given);
+            let first = match is_meant {
+                true => by(first).or(spelled()),
+                false => by(first),
+            };
+            others.iter().map(by).fold(first, Answer::and)
         }
     }
 }
@@ -99,7 +141,7 @@ fn is_plain(part: &Part) -> bool {
 }
 
 /// Returns the part under another name.
-fn called(part: &Part, by: &[u8]) -> Part {
+pub(super) fn called(part: &Part, by: &[u8]) -> Part {
     let mut called = part.clone();
     match &mut called.value {
         Value::Path {

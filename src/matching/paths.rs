@@ -100,7 +100,7 @@ impl<'a> Place<'a> {
     }
 }
 
-fn is_absolute(path: &[u8]) -> bool {
+pub(super) fn is_absolute(path: &[u8]) -> bool {
     path.starts_with(b"/") || path == DIRECTORY || path.starts_with(b"$DIR/")
 }
 

@@ -267,6 +267,7 @@ impl SpanRule {
             returns: None,
             stack: None,
             unseen: None,
+            behind: Vec::new(),
             ends: Some(Box::new(Ends {
                 begin: begin.cloned(),
                 end: end.cloned(),

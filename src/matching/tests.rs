@@ -3,6 +3,7 @@ use crate::trace::Deed;
 use notation::deeds;
 
 mod between;
+mod confined;
 mod effort;
 mod exhaustive;
 mod explained;

@@ -30,7 +30,12 @@ fn same_file(one: &Reached, other: &Reached) -> Answer {
         }
         (Reached::Unknown(_), Reached::Known { .. } | Reached::Unknown(_))
         | (Reached::Known { .. }, Reached::Unknown(_)) => Answer::Unknown,
-        (Reached::Untold, _) | (_, Reached::Untold) => Answer::No,
+        (Reached::Nowhere, Reached::Unknown(_)) | (Reached::Unknown(_), Reached::Nowhere) => {
+            Answer::Unknown
+        }
+        (Reached::Untold | Reached::Nowhere, _) | (_, Reached::Untold | Reached::Nowhere) => {
+            Answer::No
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Applies changes to a run.
 
 use super::Thread;
-use crate::trace::{Deed, Part};
+use crate::trace::{Deed, Part, Value};
 
 /// A change, by the places of threads in the run and of events in their thread.
 #[derive(Clone, Debug)]
@@ -73,7 +73,13 @@ pub(super) fn apply(
         Change::Edit(place, part) => {
             let deed = deeds.get_mut(spot.deed)?;
             let mut parts = deed.fields.iter_mut().chain(&mut deed.returns);
-            *parts.nth(*place)? = part.as_ref().clone();
+            let edited = parts.nth(*place)?;
+            let is_structure = matches!(edited.value, Value::Text | Value::Raw(_));
+            *edited = part.as_ref().clone();
+            // What stands in a structure is another, too.
+            for part in deed.behind.iter_mut().filter(|_| is_structure) {
+                part.value = Value::Never;
+            }
         }
         Change::Insert(deed) => {
             let moment = here.map_or(0, |here| here.left);

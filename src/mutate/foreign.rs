@@ -39,6 +39,7 @@ pub(super) fn deed(name: &str, recorded: &Recorded<'_>, pool: &Pool) -> Deed {
         returns,
         stack: None,
         unseen: None,
+        behind: Vec::new(),
         ends: None,
     }
 }

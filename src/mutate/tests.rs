@@ -53,6 +53,7 @@ fn deed(name: &str, fields: &[Part], returns: Part) -> Deed {
         returns: Some(returns),
         stack: None,
         unseen: None,
+        behind: Vec::new(),
         ends: None,
     }
 }

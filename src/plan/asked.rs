@@ -52,6 +52,14 @@ impl<'w> CallWords<'w> {
     }
 }
 
+/// The calls by which is judged what the run is confined to.
+fn confined(wants: &[Wanted]) -> Option<impl Iterator<Item = &str>> {
+    wants.iter().find_map(|want| match want {
+        Wanted::Confined(calls) => Some(calls.iter().copied()),
+        _ => None,
+    })
+}
+
 impl EventsPlan {
     /// Takes the first step: plans what is asked for by name, and opens the events that are no
     /// calls.
@@ -61,14 +69,25 @@ impl EventsPlan {
         memory: MemoryPlan,
         catalogue: &dyn Catalogue,
     ) -> Result<Self, EventsError> {
-        let words = CallWords::of(wants);
+        let mut words = CallWords::of(wants);
         let named = words.parse()?;
         let is_named = |want: &Wanted| matches!(want, Wanted::Syscalls(_) | Wanted::Event(_));
         let has_calls = !words.words.is_empty() || !wants.iter().any(is_named);
+        let asked = has_calls.then(|| named.clone());
+        let is_everything = asked.as_ref().is_some_and(Selection::is_everything);
+        let confined = confined(wants).filter(|_| !is_everything);
+        let selection = match confined {
+            Some(calls) => {
+                words.words.extend(calls);
+                Some(words.parse()?)
+            }
+            None => asked.clone(),
+        };
         let mut plan = Self {
             requests: Vec::new(),
             meanings: Vec::new(),
-            selection: has_calls.then(|| named.clone()),
+            asked,
+            selection,
             recorded: named,
             named: Vec::new(),
             operations: Operations::default(),
@@ -115,6 +134,7 @@ impl EventsPlan {
             .as_ref()
             .is_some_and(Selection::is_everything)
         {
+            words.words.extend(confined(wants).into_iter().flatten());
             words.words.extend(self.starts.then_some("all"));
             if wants.contains(&Wanted::Marks) {
                 words.words.extend(MARKING);

@@ -102,7 +102,10 @@ pub struct EventsPlan {
     pub requests: Vec<EventRequest>,
     /// The meaning of each request's records, in the same order.
     pub meanings: Vec<Meaning>,
-    /// The calls that are wanted. More are recorded: to follow tasks takes the calls that create
+    /// The calls that the author asked for.
+    pub asked: Option<Selection>,
+    /// The calls that are wanted: these, and those that tell what the run is confined to. More are
+    /// recorded: to follow tasks takes the calls that create
     /// and replace them.
     pub selection: Option<Selection>,
     /// All calls that are recorded.
@@ -183,13 +186,30 @@ impl EventsPlan {
     /// relatives of calls.
     #[must_use]
     pub fn names(&self) -> BTreeSet<String> {
-        let calls = self.selection.iter().flat_map(Selection::own_names);
+        let calls = self.asked.iter().flat_map(Selection::own_names);
         let tracepoints = self.named.iter().filter_map(|it| match &it.naming {
             Naming::Own(name) => Some(name.as_ref().to_owned()),
             Naming::Operations => None,
         });
         let others = tracepoints.chain(self.operation_names());
         calls.map(str::to_owned).chain(others).collect()
+    }
+
+    /// Returns the names of the wanted calls that the author did not ask for, relatives included.
+    #[must_use]
+    pub fn hidden(&self) -> BTreeSet<String> {
+        let asked: BTreeSet<_> = self.asked.iter().flat_map(Selection::all_names).collect();
+        // A call that stands for many has its own name where it is not seen which it is.
+        let whole = |name: &'static str| name.split_once('.').map(|(call, _)| call);
+        let is_asked = |name: &&str| {
+            let mut asked_whole = asked.iter().filter_map(|asked| whole(asked));
+            asked.contains(name) || asked_whole.any(|asked| asked == *name)
+        };
+        let all = self.selection.iter().flat_map(Selection::all_names);
+        let all = all.flat_map(|name| [Some(name), whole(name)]).flatten();
+        all.filter(|name| !is_asked(name))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Returns the names of the operations of io_uring.

@@ -3,13 +3,13 @@
 use super::EventsPlan;
 use super::operations;
 use crate::matching::{Matcher, SpanRule};
-use crate::trace::Naming;
+use crate::trace::{Naming, OF_SOCKETS};
 use perf_live::units::SoftwareEvent;
 use perf_records::format::{Content, Field as FormatField, Shape};
-use syscall_model::constants::Constants;
+use syscall_model::constants::{Constants, tables};
 use syscall_model::kinds::{ArgKind, ReturnKind, never_returns};
 use syscall_model::names::{self, Abi};
-use syscall_model::{Signature, Signatures};
+use syscall_model::{Signature, Signatures, address_place};
 
 /// A field of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,8 @@ impl Fields<'_> {
                 return argument(signature, place);
             }
             let returns = word == RETURNS && !never_returns(event);
-            returns.then(|| result(signature))
+            let result = returns.then(|| result(signature));
+            result.or_else(|| behind(event, word))
         })?
     }
 
@@ -200,7 +201,10 @@ impl Fields<'_> {
                 named.collect::<Vec<_>>()
             });
             let returns = (!never_returns(event)).then(|| plain(RETURNS));
-            arguments.into_iter().flatten().chain(returns).collect()
+            let of_sockets = address_place(event).map_or(&[][..], |_| &OF_SOCKETS);
+            let of_sockets = of_sockets.iter().map(|name| plain(name));
+            let own = arguments.into_iter().flatten();
+            own.chain(returns).chain(of_sockets).collect()
         };
         all.extend(OF_ALL.map(plain));
         if self.events.has_chain(event) {
@@ -260,6 +264,22 @@ fn argument(signature: &Signature, place: usize) -> Option<Field> {
         kind,
         is_result: false,
         is_read,
+    })
+}
+
+/// A part of a socket's address, which is read from memory.
+fn behind(call: &str, word: &str) -> Option<Field> {
+    address_place(call)?;
+    let kind = match word {
+        "family" => FieldKind::Names(&tables::ADDRESS_FAMILIES),
+        "ip" => FieldKind::Text,
+        "port" => FieldKind::Number,
+        "unix" => FieldKind::Path,
+        _ => return None,
+    };
+    Some(Field {
+        is_read: true,
+        ..Field::plain(kind)
     })
 }
 

@@ -17,7 +17,8 @@ pub struct Marks {
     pub sections: BTreeMap<String, (Mark, Mark)>,
     /// The section that the snapshot shows.
     pub shown: Option<String>,
-    /// The calls that are recorded for marks alone, and not because the author asked for them.
+    /// The calls that are recorded for marks, or for what the run is confined to, and not because
+    /// the author asked for them.
     pub hidden: BTreeSet<String>,
 }
 
@@ -80,7 +81,11 @@ pub(super) fn marks(
         since,
         sections: sections.collect::<Result<_, PlanError>>()?,
         shown: scenario.snapshot.section().map(str::to_owned),
-        hidden: beside.into_iter().map(|name| (*name).to_owned()).collect(),
+        hidden: beside
+            .into_iter()
+            .map(|name| (*name).to_owned())
+            .chain(events.hidden())
+            .collect(),
     })
 }
 

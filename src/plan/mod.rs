@@ -9,6 +9,7 @@ mod baseline;
 mod best_effort;
 mod calls;
 mod chains;
+mod confined;
 mod copies;
 mod counted;
 mod counters;
@@ -75,7 +76,7 @@ pub use traced::{TracedWord, traced};
 pub use wanted::{Wanted, WantedEvent};
 pub use words::event_words;
 
-use crate::matching::{Expected, SpanRule};
+use crate::matching::{Confinement, Expected, SpanRule};
 use crate::scenario::{Diagnostic, Expect, KeyPath, Last, SandboxSpec, Scenario, Workload};
 use crate::trace::View;
 use perf_live::host::{Catalogue, HostError};
@@ -111,6 +112,8 @@ pub struct Plan {
     pub expected: Expected,
     /// What is expected of each section, by the section's name.
     pub sections: BTreeMap<String, Expected>,
+    /// What the run is confined to.
+    pub confinement: Option<Confinement>,
     /// Where the trace and its sections begin and end.
     pub marks: Marks,
     /// What the snapshot shows; `None` without a snapshot.
@@ -155,6 +158,7 @@ impl Plan {
         self.keeps_all
             || self.view.as_ref().is_some_and(View::keeps_order)
             || self.expected.takes_deeds()
+            || self.confinement.is_some()
             || !self.marks.is_empty()
             || !self.spans.is_empty()
             || self
@@ -247,7 +251,8 @@ pub fn resolve(
         Ok(counters) => counters,
         Err(lack) => return Ok(Resolved::Unmet(vec![lack])),
     };
-    let (expected, needs) = expected::all(scenario, &events, &counters.names, facts)?;
+    let (expected, mut needs) = expected::all(scenario, &events, &counters.names, facts)?;
+    let confinement = confined::confinement(scenario, &events, &mut needs);
     let memory = with_names(scenario, &events, needs.memory(memory))?;
     if let Err(error) = events.show_calls(&wants, memory, catalogue) {
         return unplanned(scenario, error);
@@ -293,6 +298,7 @@ pub fn resolve(
         counters,
         expected: expected.run,
         sections: expected.sections,
+        confinement,
         marks: expected.marks,
         notes,
         expect_failure: scenario.expect_failure.clone(),

@@ -38,11 +38,7 @@ pub(super) fn names_of(
     }
     let meant = Selection::parse(&[word], Abi::native())
         .map_err(|unknown| (format!("unknown system call `{word}`"), unknown.hint()))?;
-    let traced: HashSet<&str> = events
-        .selection
-        .iter()
-        .flat_map(Selection::all_names)
-        .collect();
+    let traced: HashSet<&str> = events.asked.iter().flat_map(Selection::all_names).collect();
     let is_traced = |name: &&str| traced.contains(name);
     let named = meant.all_names().filter(is_traced);
     let mut names: HashSet<String> = named.map(str::to_owned).collect();

@@ -4,6 +4,7 @@ use perf_live::units::Limit;
 use perf_records::{format::Format, units::TracepointName};
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
+mod confined;
 mod counters;
 mod expected;
 mod marks;

@@ -1,9 +1,12 @@
 //! What a scenario or a command line asks to record.
 
 use super::{chains, marks};
+use crate::matching::confined_calls;
 use crate::scenario::{EventSpec, EventWish, Scenario, Since};
 use perf_live::units::Probe;
 use perf_records::attr::{Chain, Sampling};
+use std::collections::BTreeSet;
+use syscall_model::names::{Abi, number};
 
 /// One thing that an author asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub enum Wanted {
     Starts,
     /// To see what is written: it may be one of the author's marks.
     Marks,
+    /// To see what the run is confined to: these calls, beside those that the author asked for.
+    Confined(BTreeSet<&'static str>),
     /// To see where a wanted call may have been made unseen: through an io_uring, or as a 32-bit
     /// call if the native tracepoint of the call is named.
     Evasions,
@@ -76,6 +81,16 @@ pub(super) fn all(scenario: &Scenario) -> Vec<Wanted> {
     let mut wants = wants(scenario);
     wants.extend(matches!(scenario.trace.since, Since::Main).then_some(Wanted::Starts));
     wants.extend(marks::are_written(scenario).then_some(Wanted::Marks));
+    let confined = scenario.expect.confined.as_ref().map(|rules| {
+        let native = Abi::native();
+        let calls = confined_calls(rules).into_iter();
+        Wanted::Confined(
+            calls
+                .filter(|call| number(native, call).is_some())
+                .collect(),
+        )
+    });
+    wants.extend(confined);
     wants.push(Wanted::Evasions);
     wants
 }

@@ -3,6 +3,7 @@
 use super::{Bench, RunError, limits};
 use crate::plan::{Plan, WorldPlan};
 use crate::scenario::FileSource;
+pub use crate::scenario::PATH;
 use perf_live::sandbox::Addresses;
 use perf_live::sandbox::{
     self, Cgroup, Content, File, Program, Stdio, WorkDir, WorkDirError, World,
@@ -11,9 +12,6 @@ use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr};
 use std::path::Path;
 use std::sync::Arc;
-
-/// The search path of workloads' programs.
-pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Makes the directory of a planned scenario, with its files.
 ///

@@ -8,6 +8,7 @@ use regex::bytes::Regex;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
+use super::confined::{Confined, WrittenConfined};
 use super::counts::{CountRange, Difference};
 use super::files_after::FileAfter;
 use super::flexible::{Entries, Flexible, Text, deserialize_flexible};
@@ -32,6 +33,8 @@ pub struct Expect {
     pub events: Expectations,
     /// What is expected of the events of a section, by its name.
     pub sections: BTreeMap<String, Expectations>,
+    /// What it may do, as far as the author confined it.
+    pub confined: Option<Confined>,
     /// How many more of each (fewer, below zero) there must be than in the run of `baseline`, both
     /// ends included.
     pub delta: Vec<NumberOf<StepSpec, Difference>>,
@@ -88,6 +91,8 @@ pub(super) struct WrittenExpect {
     pub(super) count: Option<WrittenCounts<CountRange>>,
     /// Something between each of one and the next of another behind it.
     pub(super) between: Option<Vec<WrittenBetween>>,
+    /// What the run may write, read, reach and execute, whatever call does it.
+    pub(super) confined: Option<WrittenConfined>,
     /// What is expected of the events of a section, by its name.
     pub(super) sections: Option<Entries<WrittenExpectations>>,
     /// How many more of each there must be than in the run of `baseline`.

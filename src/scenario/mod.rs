@@ -23,8 +23,10 @@
 //! # Ok::<(), scenario::Diagnostic>(())
 //! ```
 
+mod address;
 mod assemble;
 mod chain;
+mod confined;
 mod counted;
 mod counts;
 mod diagnostic;
@@ -61,7 +63,9 @@ mod trace;
 mod workload;
 mod write;
 
+pub use address::AddressPattern;
 pub use chain::CallChain;
+pub use confined::{Confined, PRIVILEGED};
 pub use counted::CountedSpec;
 pub use counts::{CountRange, Difference};
 pub use diagnostic::Diagnostic;
@@ -84,5 +88,5 @@ pub use snapshot::{LevelSpec, SnapshotBy, SnapshotKeys, SnapshotLevel, SnapshotS
 pub use spans::{SharedSpec, SpanSpec};
 pub use steps::{Between, Expectations, NumberOf, Pattern, Role, StepSpec};
 pub use trace::{EventSpec, EventWish, Since, TraceSpec};
-pub use workload::{Command, FileSource, FileSpec, Workload};
+pub use workload::{Command, FileSource, FileSpec, PATH, Workload};
 pub use write::{Draft, Suggestion, event};

@@ -12,6 +12,7 @@ use perf_live::units::ExitKind;
 mod after;
 mod between;
 mod captures;
+mod confined;
 mod edit;
 mod fields;
 mod files;

@@ -12,6 +12,9 @@ use super::quantity::Timeout;
 use super::schema::{either, of, text};
 use perf_live::sandbox::UserSpec;
 
+/// The search path of workloads' programs.
+pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// The program to run and what it finds around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {

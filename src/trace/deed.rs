@@ -37,6 +37,9 @@ pub struct Deed {
     /// What stands for arguments that were not seen: `...` after those of the workload's own first
     /// `execve` and if some are not in registers, `?` for all of them.
     pub unseen: Option<&'static str>,
+    /// What stands behind pointers, and is no argument by itself: `family`, `ip`, `port` and `unix`
+    /// of a socket's address, and the `flags` of a call that has them in a structure.
+    pub behind: Vec<Part>,
     /// The two ends of a span; `None` for other deeds.
     pub ends: Option<Box<Ends>>,
 }
@@ -116,7 +119,8 @@ impl Deed {
     pub fn part(&self, word: &str) -> Option<Cow<'_, Part>> {
         let by_name = self.fields.iter().find(|part| *part.name == *word);
         let by_alias = || self.fields.iter().find(|part| part.alias == Some(word));
-        if let Some(part) = by_name.or_else(by_alias) {
+        let behind = || self.behind.iter().find(|part| *part.name == *word);
+        if let Some(part) = by_name.or_else(by_alias).or_else(behind) {
             return Some(Cow::Borrowed(part));
         }
         if let Some(ends) = &self.ends
@@ -153,6 +157,12 @@ impl Deed {
             })),
             _ => None,
         }
+    }
+
+    /// Whether this part stands behind a pointer and is no argument.
+    #[must_use]
+    pub fn is_behind(&self, word: &str) -> bool {
+        self.behind.iter().any(|part| *part.name == *word)
     }
 
     /// The thread's own name, by which a span may be paired.
@@ -260,6 +270,8 @@ pub enum Reached {
         /// Whether the path went through a link that the run or its files made, or `..`.
         is_led: bool,
     },
+    /// Something that is in no folder: a pipe, a socket, memory.
+    Nowhere,
     /// It is not known, for this reason.
     Unknown(Box<str>),
 }

@@ -126,7 +126,7 @@ impl Writer<'_> {
         }
     }
 
-    fn reached(&self, reached: &files::Reached) -> Reached {
+    pub(super) fn reached(&self, reached: &files::Reached) -> Reached {
         match (reached.names(), reached) {
             (None, _) => Reached::Untold,
             (Some(Err(why)), _) => Reached::Unknown(why.to_string().into()),
@@ -134,7 +134,7 @@ impl Writer<'_> {
                 names: names.iter().map(|name| self.in_directory(name)).collect(),
                 is_led: *is_led,
             },
-            (Some(Ok(_)), _) => Reached::Untold,
+            (Some(Ok(_)), _) => Reached::Nowhere,
         }
     }
 

@@ -45,6 +45,7 @@
 //! was cut ends in `...`. The contents of buffers are shown only where the view asks for them.
 //! Times, durations and CPU numbers of the calls themselves are left out.
 
+mod behind;
 mod build;
 mod deed;
 mod event;
@@ -59,6 +60,7 @@ mod render;
 mod stretch;
 mod values;
 
+pub use behind::{OF_SOCKETS, ip_of};
 pub use build::Builder;
 pub use deed::{Deed, Ends, Part, Reached, State, Value};
 pub use event::{Naming, SUBMISSION};

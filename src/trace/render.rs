@@ -242,6 +242,7 @@ impl Writer<'_> {
             returns: None,
             stack: slot.stack.as_deref().map(|stack| Box::new(frames(stack))),
             unseen: None,
+            behind: Vec::new(),
             ends: None,
         };
         match item {
@@ -250,6 +251,7 @@ impl Writer<'_> {
                 let signatures = self.signatures;
                 signatures.with(call.abi, call.number, |signature| {
                     self.arguments(&mut deed, call, signature);
+                    deed.behind = self.behind(call, &deed.name);
                     self.moment = *moment;
                     deed.returns = Some(self.result(call, signature));
                 });

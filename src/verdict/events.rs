@@ -19,12 +19,26 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
         in_order(plan, &run.trace.in_order(), &forgotten)
     };
     findings.extend(submitted(plan, &counts));
+    findings.extend(confined(plan, run));
     let is_unknown = |finding: &Finding| finding.kind == Kind::Unknown;
     if !forgotten.is_empty() && findings.iter().any(is_unknown) {
         let said = super::overwritten(&run.account);
         findings.extend(said.map(|text| Finding::unknown(About::Events, text)));
     }
     findings
+}
+
+/// Judges what the run is confined to.
+fn confined(plan: &Plan, run: &Run) -> Vec<Finding> {
+    let Some(confinement) = &plan.confinement else {
+        return Vec::new();
+    };
+    let forgets = !plan.events.overwritten(&run.account).is_empty();
+    let found = matching::confine(confinement, &run.trace, forgets).into_iter();
+    let about = |realm: matching::Realm| About::Confined(realm.word().to_owned());
+    found
+        .map(|(realm, finding)| named(finding, about(realm)))
+        .collect()
 }
 
 /// Returns the wanted events that have overwritten records.
@@ -82,13 +96,23 @@ fn submitted<'a>(
         .flat_map(|matcher| &matcher.names)
         .map(String::as_str)
         .collect();
-    let bounded: BTreeSet<&str> = all()
+    let mut bounded: BTreeSet<&str> = all()
         .flat_map(Expected::bounds)
         .flat_map(|matcher| &matcher.names)
         .map(String::as_str)
         .collect();
+    let closed = plan.confinement.as_ref();
+    let closed: BTreeSet<&str> = closed
+        .map(|it| matching::confined_calls(&it.rules))
+        .unwrap_or_default();
+    bounded.extend(&closed);
     counts.keys().filter_map(move |name| {
-        let opcode = uring::opcode_of(name).filter(|_| !named.contains(&**name))?;
+        let opcode = uring::opcode_of(name)?;
+        // What an expectation says of the operation says nothing of what it is confined to.
+        let bounded = match named.contains(&**name) {
+            true => &closed,
+            false => &bounded,
+        };
         let call = match uring::calls_of(opcode) {
             Some(calls) => calls.iter().find(|call| bounded.contains(*call))?,
             None => bounded.iter().find(|call| uring::does(call))?,

@@ -41,6 +41,8 @@ pub enum About {
     Events,
     /// A section of it.
     Section(String),
+    /// What the run is confined to, by the key below `confined`.
+    Confined(String),
     /// The value of a counter.
     Counter(String),
     /// How the main process ended.

@@ -131,6 +131,7 @@ mod tests {
                 Wanted::Event(WantedEvent { name, .. }) => vec![name],
                 Wanted::Starts
                 | Wanted::Marks
+                | Wanted::Confined(_)
                 | Wanted::Evasions
                 | Wanted::Turns
                 | Wanted::Chains(..) => Vec::new(),

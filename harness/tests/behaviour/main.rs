@@ -9,6 +9,7 @@ mod after;
 mod baseline;
 mod capture;
 mod cli;
+mod confined;
 mod cork;
 mod dying;
 mod flight;

@@ -44,15 +44,12 @@ const EFFECTS: &[&[&str]] = &[
 
 /// Pseudo file systems named outside `host`: the file, the word, and why.
 const PSEUDO_PATHS: &[(&str, &str, &str)] = &[
-    (
-        "src/live/sandbox/world.rs",
-        "/proc",
-        "where the sandbox mounts its own",
-    ),
+    ("src/live/sandbox/world.rs", "/proc", "the sandbox's own"),
     ("src/matrix/init.rs", "/proc", "where a guest mounts it"),
     ("src/matrix/init.rs", "/sys", "where a guest mounts it"),
     ("src/upgrade/pseudo.rs", "/proc", "a path in a trace"),
     ("src/upgrade/pseudo.rs", "/sys", "a path in a trace"),
+    ("src/matching/confined/table.rs", "/proc", "in a trace"),
     ("harness/src/doctor.rs", "/proc", "a word in a remedy"),
     ("harness/src/doctor.rs", "/sys", "a word in a remedy"),
 ];

@@ -4,7 +4,7 @@ use super::super::tree::{
     Change, Ground, Limits, Looks, New, Reached, Spot, Start, Target, Tree, Walked, Where, Why,
     change, looks,
 };
-use super::super::{Call, Entry, ThreadId};
+use super::super::{Call, Entry, ThreadId, address_place};
 use super::arguments::PathArgument;
 use super::directory::join;
 use super::effects::Ended;
@@ -91,6 +91,15 @@ impl Tables {
             let is_name = change(name).is_some_and(|change| change.is_of_name(*place));
             let reached = reached_by(&mut tree, at.thread, walked, is_name);
             call.files.add_reached(*place, reached);
+        }
+        if let Some(place) = address_place(name).filter(|_| is_named_by(name))
+            && let Some((_, mut walked)) = self.socket_path(&mut tree, (at, place), call, pending)
+        {
+            if tree.is_raced(&walked.keys, pending.since, succeeded) {
+                walked.target = Target::Unknown(Why::Raced);
+            }
+            let reached = reached_by(&mut tree, at.thread, &walked, false);
+            call.files.add_reached(place as u8, reached);
         }
         self.tree = Some(tree);
         walks
@@ -260,6 +269,11 @@ impl Tables {
     }
 }
 
+/// Whether a call names the address of a socket, which may be a path.
+fn is_named_by(name: &str) -> bool {
+    matches!(name, "bind" | "connect" | "sendto")
+}
+
 /// What a descriptor's file is called by now.
 fn reached(tree: &Tree, file: &OpenFile) -> Reached {
     match &file.place {
@@ -284,12 +298,7 @@ fn reached(tree: &Tree, file: &OpenFile) -> Reached {
 fn reached_by(tree: &mut Tree, thread: ThreadId, walked: &Walked, is_name: bool) -> Reached {
     match &walked.target {
         Target::Unknown(why) => Reached::Unknown(why.clone()),
-        Target::Nowhere => Reached::Known {
-            names: Arc::default(),
-            is_led: true,
-            shown: None,
-            doubt: None,
-        },
+        Target::Nowhere => Reached::Nowhere,
         Target::At(_) | Target::Absent | Target::Missing => match tree.names_of(walked, is_name) {
             None => Reached::Unknown(Why::Names),
             Some(names) => Reached::Known {

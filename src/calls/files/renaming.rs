@@ -122,7 +122,7 @@ impl Tables {
                 Some(vec![(folder, name)])
             }
             Change::Binds => {
-                let Some((path, walked)) = self.socket_path(tree, at, call, pending) else {
+                let Some((path, walked)) = self.socket_path(tree, (at, 1), call, pending) else {
                     return Some(Keys::new());
                 };
                 let (folder, name) = named(Some(&walked)).filter(|_| !path.is_empty())?;
@@ -171,16 +171,16 @@ impl Tables {
         }
     }
 
-    /// Where a socket is bound to: the path, and where it leads; `None` where it has no path.
-    fn socket_path(
+    /// Where the address of a socket leads: its path, and to what; `None` without a path.
+    pub(super) fn socket_path(
         &self,
         tree: &mut Tree,
-        at: At,
+        (at, place): (At, usize),
         call: &Call,
         pending: &Pending,
     ) -> Option<(Vec<u8>, Walked)> {
         const UNIX: u16 = 1;
-        let Some(address) = whole(call, 1, Moment::Enter) else {
+        let Some(address) = whole(call, place, Moment::Enter) else {
             return Some((Vec::new(), Walked::unknown(Why::Unread)));
         };
         let (family, path) = address.split_first_chunk()?;
@@ -203,7 +203,11 @@ impl Tables {
                     tables: self,
                     thread: at.thread,
                 };
-                tree.walk(&start, path, Limits::default(), space, &sees)
+                let limits = Limits {
+                    follows: call.name() != Some("bind"),
+                    ..Limits::default()
+                };
+                tree.walk(&start, path, limits, space, &sees)
             }
             _ => Walked::unknown(Why::Start),
         };

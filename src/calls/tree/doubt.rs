@@ -54,6 +54,8 @@ pub enum Reached {
         /// What may still show that it is not known.
         doubt: Option<Doubt>,
     },
+    /// Something that is in no folder: a pipe, a socket, memory.
+    Nowhere,
     /// The names are not known.
     Unknown(Why),
 }
@@ -75,6 +77,7 @@ impl Reached {
     pub fn names(&self) -> Option<Result<&[Box<[u8]>], &Why>> {
         match self {
             Self::Untold => None,
+            Self::Nowhere => Some(Ok(&[])),
             Self::Unknown(why) => Some(Err(why)),
             Self::Known { names, doubt, .. } => {
                 let is_doubtful = doubt.as_ref().is_some_and(|doubt| !doubt.is_cleared());

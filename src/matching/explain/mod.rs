@@ -58,9 +58,13 @@ impl Explainer<'_, '_> {
     /// Returns a deed's text with its task.
     fn deed(&self, place: Place) -> String {
         let deed = self.scene.deeds.get(place);
-        let said = deed.map(|deed| cut(&format!("{} {}", deed.task, line(deed))));
-        said.unwrap_or_default()
+        deed.copied().map(told).unwrap_or_default()
     }
+}
+
+/// Returns the line of a deed with its task.
+pub(super) fn told(deed: &Deed) -> String {
+    cut(&format!("{} {}", deed.task, line(deed)))
 }
 
 /// Returns a deed as a snapshot shows it, with the beginning of contents that the snapshot leaves

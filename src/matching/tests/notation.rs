@@ -49,6 +49,7 @@ fn deed(line: &str, moment: u64) -> Deed {
         returns: None,
         stack: None,
         unseen: None,
+        behind: Vec::new(),
         ends: None,
     };
     let is_call = rest.split(' ').next().unwrap().contains('(');

@@ -32,6 +32,14 @@ impl File<'_> {
             Some(sections) => self.expected_sections(&at.clone().key("sections"), sections)?,
             None => BTreeMap::new(),
         };
+        let confined = match written.confined {
+            Some(confined) => {
+                let help = "say what is allowed: { writes: [\"data/**\"], network: [] }";
+                let at = at.clone().key("confined");
+                Some(confined.read().ok_or_else(|| self.empty(&at, help))?)
+            }
+            None => None,
+        };
         let delta = match written.delta {
             Some(delta) => self.delta(&at.clone().key("delta"), delta)?,
             None => Vec::new(),
@@ -48,6 +56,7 @@ impl File<'_> {
             limit: written.limit.map(|limit| limit.0),
             events,
             sections,
+            confined,
             delta,
             files_after,
         })

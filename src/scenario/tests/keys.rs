@@ -163,7 +163,7 @@ error: unknown key `exit_code` in `expect`
 3 | expect: { exit_code: 0 }
   |           ^^^^^^^^^
   |
-  = help: the keys here are `exit`, `stdout`, `stderr`, `sequence`, `any_order`, `never`, `only`, `count`, `between`, `sections`, `delta`, `files_after`, `limit`
+  = help: the keys here are `exit`, `stdout`, `stderr`, `sequence`, `any_order`, `never`, `only`, `count`, `between`, `confined`, `sections`, `delta`, `files_after`, `limit`
 ",
     );
 }

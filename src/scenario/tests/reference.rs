@@ -51,6 +51,7 @@ fn every_key_is_named() {
         "expect: { %: 0 }",
         "expect: { sections: { a: { %: 0 } } }",
         "expect: { between: [{ %: 0 }] }",
+        "expect: { confined: { %: 0 } }",
         "expect: { stdout: { %: 0 } }",
         "expect: { never: [{ openat: { path: { %: 0 } } }] }",
         "expect: { files_after: { a: { %: 0 } } }",

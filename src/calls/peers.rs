@@ -1,0 +1,215 @@
+//! The socket addresses that calls name and are told, by their parts.
+
+use super::memory::{Moment, State};
+use super::names::Abi;
+use super::{Call, Entry, Outcome};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The address of a socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SocketAddress {
+    /// Of IPv4 or IPv6.
+    Internet {
+        /// `AF_INET` or `AF_INET6`.
+        family: u16,
+        /// The address, as it stands there.
+        ip: IpAddr,
+        /// The port.
+        port: u16,
+    },
+    /// A path of `AF_UNIX`.
+    Path(Vec<u8>),
+    /// A name of `AF_UNIX` that is no file's; empty where the kernel chooses it or there is none.
+    Abstract(Vec<u8>),
+    /// Of this family; its parts are not taken apart, or it is too short for them.
+    Other(u16),
+}
+
+impl SocketAddress {
+    /// Takes a `struct sockaddr` apart; `None` without a family.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        let (family, rest) = bytes.split_first_chunk()?;
+        let family = u16::from_le_bytes(*family);
+        let known = match i32::from(family) {
+            libc::AF_UNIX => Some(unix(rest)),
+            libc::AF_INET => internet(rest).map(|(ip, port)| Self::Internet { family, ip, port }),
+            libc::AF_INET6 => internet6(rest).map(|(ip, port)| Self::Internet { family, ip, port }),
+            _ => None,
+        };
+        Some(known.unwrap_or(Self::Other(family)))
+    }
+
+    /// The family (`AF_*`).
+    #[must_use]
+    pub fn family(&self) -> u16 {
+        match self {
+            Self::Internet { family, .. } | Self::Other(family) => *family,
+            Self::Path(_) | Self::Abstract(_) => libc::AF_UNIX as u16,
+        }
+    }
+}
+
+fn internet(rest: &[u8]) -> Option<(IpAddr, u16)> {
+    let port = u16::from_be_bytes(*rest.first_chunk()?);
+    // `struct sockaddr_in` has eight bytes behind the address, and a shorter one is refused.
+    let ip: &[u8; 4] = rest.get(2..)?.first_chunk().filter(|_| rest.len() >= 14)?;
+    Some((Ipv4Addr::from(*ip).into(), port))
+}
+
+fn internet6(rest: &[u8]) -> Option<(IpAddr, u16)> {
+    let port = u16::from_be_bytes(*rest.first_chunk()?);
+    let ip: &[u8; 16] = rest.get(6..)?.first_chunk()?;
+    Some((Ipv6Addr::from(*ip).into(), port))
+}
+
+/// unix(7): a path to its zero byte, or a name that begins with one and has the length of the rest.
+fn unix(rest: &[u8]) -> SocketAddress {
+    match rest.split_first() {
+        None => SocketAddress::Abstract(Vec::new()),
+        Some((0, name)) => SocketAddress::Abstract(name.to_vec()),
+        Some(_) => {
+            let end = rest.iter().position(|byte| *byte == 0);
+            SocketAddress::Path(rest.get(..end.unwrap_or(rest.len())).unwrap_or(rest).into())
+        }
+    }
+}
+
+/// What is known of the address of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Addressed {
+    /// It has none.
+    Nothing,
+    /// It may have one, which was not read.
+    Unread,
+    /// This one.
+    At(SocketAddress),
+}
+
+/// Where the calls have an address, by their native names: the argument, and whether the kernel
+/// tells it.
+const PLACES: &[(&str, usize, bool)] = &[
+    ("accept", 1, true),
+    ("accept4", 1, true),
+    ("bind", 1, false),
+    ("connect", 1, false),
+    ("getpeername", 1, true),
+    ("getsockname", 1, true),
+    ("recvfrom", 4, true),
+    ("sendmsg", 1, false),
+    ("sendmmsg", 1, false),
+    ("sendto", 4, false),
+];
+
+/// The argument of a native call that is an address or holds one; `None` for a call without.
+#[must_use]
+pub fn address_place(name: &str) -> Option<usize> {
+    let found = PLACES.iter().find(|(known, ..)| *known == name);
+    found.map(|(_, place, _)| *place)
+}
+
+/// Returns what is known of the address of a call, which does what the native call `name` does;
+/// `None` for a call without.
+#[must_use]
+pub fn addressed(call: &Call, name: &str) -> Option<Addressed> {
+    let (_, place, is_told) = PLACES.iter().find(|(known, ..)| *known == name)?;
+    let Entry::Seen { args, .. } = &call.entry else {
+        return Some(Addressed::Unread);
+    };
+    if call.abi != Abi::native() {
+        return Some(Addressed::Unread);
+    }
+    if args.get(*place).is_none_or(|word| *word == 0) {
+        return Some(Addressed::Nothing);
+    }
+    let bytes = |moment| {
+        let piece = call.memory.piece(*place, moment)?;
+        (piece.state == State::Whole).then_some(&*piece.bytes)
+    };
+    if *is_told && !matches!(call.outcome, Outcome::Returned { value, .. } if value >= 0) {
+        return Some(Addressed::Nothing);
+    }
+    Some(match name {
+        "sendmsg" => match bytes(Moment::Enter) {
+            Some(message) if is_without_name(message) => Addressed::Nothing,
+            _ => Addressed::Unread,
+        },
+        "sendmmsg" if args[2] as u32 == 0 => Addressed::Nothing,
+        "sendmmsg" => Addressed::Unread,
+        // The kernel told it in no more room than there was.
+        _ if *is_told => {
+            let length = call.memory.piece(*place + 1, Moment::Enter);
+            let length = length.and_then(|piece| piece.bytes.first_chunk());
+            let length = length.map(|bytes| u32::from_le_bytes(*bytes) as usize);
+            match (length, bytes(Moment::Exit)) {
+                (Some(length), Some(bytes)) => told(bytes.get(..length).unwrap_or(bytes)),
+                _ => Addressed::Unread,
+            }
+        }
+        _ => match bytes(Moment::Enter) {
+            Some([]) => Addressed::Nothing,
+            Some(bytes) => SocketAddress::of(bytes).map_or(Addressed::Unread, Addressed::At),
+            None if args
+                .get(*place + 1)
+                .is_some_and(|length| *length as u32 == 0) =>
+            {
+                Addressed::Nothing
+            }
+            None => Addressed::Unread,
+        },
+    })
+}
+
+fn told(bytes: &[u8]) -> Addressed {
+    SocketAddress::of(bytes).map_or(Addressed::Nothing, Addressed::At)
+}
+
+/// `struct msghdr`: whether it names no address.
+fn is_without_name(message: &[u8]) -> bool {
+    let pointer: Option<&[u8; 8]> = message.first_chunk();
+    let length: Option<&[u8; 4]> = message.get(8..).and_then(|rest| rest.first_chunk());
+    pointer.is_some_and(|bytes| *bytes == [0; 8]) || length.is_some_and(|bytes| *bytes == [0; 4])
+}
+
+/// The flags of a call that has them in a structure: `openat2` and `clone3`. `None` for another
+/// call, an error where they were not read.
+#[must_use]
+pub fn flags_behind(call: &Call, name: &str) -> Option<Result<u64, ()>> {
+    let place = match name {
+        "openat2" => 2,
+        "clone3" => 0,
+        _ => return None,
+    };
+    let piece = call.memory.piece(place, Moment::Enter);
+    let piece = piece.filter(|it| it.state != State::Unread && call.abi == Abi::native());
+    let flags = piece.and_then(|piece| piece.bytes.first_chunk());
+    Some(flags.map(|bytes| u64::from_ne_bytes(*bytes)).ok_or(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_taken_apart_by_its_family() {
+        let of = |bytes: &[u8]| SocketAddress::of(bytes).expect("a family");
+        let mut four = vec![2, 0, 0x1f, 0xbb, 127, 0, 0, 1];
+        assert_eq!(
+            of(&four),
+            SocketAddress::Other(2),
+            "too short for the kernel"
+        );
+        four.extend([0; 8]);
+        let ip = IpAddr::from([127, 0, 0, 1]);
+        let (family, port) = (2, 8123);
+        assert_eq!(of(&four), SocketAddress::Internet { family, ip, port });
+        assert_eq!(of(b"\x01\0a/b\0c"), SocketAddress::Path(b"a/b".to_vec()));
+        assert_eq!(
+            of(b"\x01\0\0a\0b"),
+            SocketAddress::Abstract(b"a\0b".to_vec())
+        );
+        assert_eq!(of(b"\x01\0"), SocketAddress::Abstract(Vec::new()));
+        assert_eq!(of(b"\x10\0\0\0").family(), 16);
+        assert_eq!(SocketAddress::of(b"\x01"), None);
+    }
+}

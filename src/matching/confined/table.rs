@@ -1,0 +1,202 @@
+//! Which calls do what `expect.confined` speaks of, and by which of their parts.
+
+use crate::scenario::{Confined, PRIVILEGED};
+use std::collections::BTreeSet;
+
+/// A world that can be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Realm {
+    /// Files written, made, removed and changed.
+    Writes,
+    /// Contents of files read.
+    Reads,
+    /// Addresses reached and served.
+    Network,
+    /// Programs executed.
+    Programs,
+    /// Privileges changed.
+    Privileges,
+}
+
+impl Realm {
+    /// Every one, in the order of reports.
+    pub const ALL: [Self; 5] = [
+        Self::Writes,
+        Self::Reads,
+        Self::Network,
+        Self::Programs,
+        Self::Privileges,
+    ];
+
+    /// Its key in a scenario.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Writes => "writes",
+            Self::Reads => "reads",
+            Self::Network => "network",
+            Self::Programs => "programs",
+            Self::Privileges => "privileges",
+        }
+    }
+
+    fn calls(self) -> Vec<&'static str> {
+        let of_table = |table: &[(&'static [&'static str], &[&str])]| -> Vec<&'static str> {
+            table
+                .iter()
+                .flat_map(|(calls, _)| calls.iter().copied())
+                .collect()
+        };
+        match self {
+            Self::Writes => {
+                let others = ["bind", "bpf", "ioctl"];
+                [
+                    of_table(WRITTEN),
+                    OPENS.to_vec(),
+                    GIVES.to_vec(),
+                    others.to_vec(),
+                ]
+                .concat()
+            }
+            Self::Reads => [of_table(READ), OPENS.to_vec(), GIVES.to_vec()].concat(),
+            Self::Network => NETWORK.to_vec(),
+            Self::Programs => EXECUTES.to_vec(),
+            Self::Privileges => PRIVILEGED.to_vec(),
+        }
+    }
+}
+
+/// Calls that open files, for reading or for writing by their flags.
+pub(super) const OPENS: &[&str] = &["open", "open_by_handle_at", "openat", "openat2"];
+
+/// Calls that give descriptors of files that they do not name.
+pub(super) const GIVES: &[&str] = &["fanotify_init", "pidfd_getfd"];
+
+/// Calls that execute programs.
+pub(super) const EXECUTES: &[&str] = &["execve", "execveat"];
+
+pub(super) const NETWORK: &[&str] = &[
+    "accept", "accept4", "bind", "connect", "listen", "sendmmsg", "sendmsg", "sendto", "socket",
+];
+
+/// Calls that change what a path or a descriptor leads to, and the parts that say which file.
+///
+/// What is written by a descriptor is written by one that was opened for writing, so `write(2)` and
+/// its like, and shared mappings, need no place here.
+pub(super) const WRITTEN: &[(&[&str], &[&str])] = &[
+    (
+        &[
+            "acct",
+            "chmod",
+            "chown",
+            "creat",
+            "fchmodat",
+            "fchmodat2",
+            "fchownat",
+            "file_setattr",
+            "lchown",
+            "lremovexattr",
+            "lsetxattr",
+            "mkdir",
+            "mkdirat",
+            "mknod",
+            "mknodat",
+            "mount",
+            "removexattr",
+            "removexattrat",
+            "rmdir",
+            "setxattr",
+            "setxattrat",
+            "swapoff",
+            "swapon",
+            "symlink",
+            "symlinkat",
+            "truncate",
+            "umount2",
+            "unlink",
+            "unlinkat",
+            "utime",
+            "utimes",
+        ],
+        &["path"],
+    ),
+    // Without a path the descriptor says it.
+    (&["futimesat", "utimensat"], &["path", "dir"]),
+    (&["link", "linkat", "move_mount"], &["to"]),
+    (
+        &["pivot_root", "rename", "renameat", "renameat2"],
+        &["from", "to"],
+    ),
+    (
+        &[
+            "fallocate",
+            "fchmod",
+            "fchown",
+            "fremovexattr",
+            "fsetxattr",
+            "ftruncate",
+        ],
+        &["fd"],
+    ),
+];
+
+/// Calls that read a file as a whole.
+pub(super) const READ: &[(&[&str], &[&str])] = &[(&["execve", "execveat", "uselib"], &["path"])];
+
+/// Returns the calls that must be recorded to judge what is confined.
+#[must_use]
+pub fn needed(confined: &Confined) -> BTreeSet<&'static str> {
+    let realms = Realm::ALL
+        .into_iter()
+        .filter(|realm| closes(confined, *realm));
+    let mut calls: BTreeSet<_> = realms.flat_map(Realm::calls).collect();
+    // The first one tells the workload's own program.
+    calls.extend(EXECUTES);
+    calls
+}
+
+/// Whether a world is closed.
+pub(super) fn closes(confined: &Confined, realm: Realm) -> bool {
+    match realm {
+        Realm::Writes => confined.writes.is_some(),
+        Realm::Reads => confined.reads.is_some(),
+        Realm::Network => confined.network.is_some(),
+        Realm::Programs => confined.programs.is_some(),
+        Realm::Privileges => confined.privileges.is_some(),
+    }
+}
+
+/// What nearly every program reads: libraries and their loader, what is said of the machine's
+/// language and time, and devices that hold nothing.
+pub(super) const SYSTEM_READS: &[&str] = &[
+    "/lib/**",
+    "/lib32/**",
+    "/lib64/**",
+    "/libx32/**",
+    "/usr/lib/**",
+    "/usr/lib32/**",
+    "/usr/lib64/**",
+    "/usr/libx32/**",
+    "/usr/local/lib/**",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.preload",
+    "/etc/ld-musl-*.path",
+    "/etc/locale.alias",
+    "/etc/localtime",
+    "/usr/share/locale/**",
+    "/usr/share/zoneinfo/**",
+    "/dev/null",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/zero",
+    "/etc/selinux/config",
+    "/proc/filesystems",
+    "/proc/self/**",
+    "/proc/thread-self/**",
+];
+
+/// What nearly every program writes: devices that keep nothing.
+pub(super) const SYSTEM_WRITES: &[&str] = &["/dev/full", "/dev/null", "/dev/zero"];
+
+/// The socket of the name service's cache, which the C library tries.
+pub(super) const SYSTEM_SOCKETS: &[&str] = &["/run/nscd/socket", "/var/run/nscd/socket"];

@@ -1,0 +1,331 @@
+//! What a run is confined to.
+
+use super::notation::deeds;
+use crate::matching::{Confinement, Finding, Realm, confine};
+use crate::scenario::{AddressPattern, Confined};
+use crate::trace::{Block, Normalised, StableName, View};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The workload's own start.
+const START: &str = "P1/sh execve(filename:path=p\"/bin/sh\", ...) = 0\n";
+
+fn trace(text: &str) -> Normalised {
+    let text = format!("{START}{text}");
+    let mut blocks: BTreeMap<StableName, Block> = BTreeMap::new();
+    for deed in deeds(&text) {
+        let block = blocks.entry(deed.task).or_insert_with(|| Block {
+            task: deed.task,
+            program: deed.program.as_ref().to_owned(),
+            parent: (deed.task.process > 1).then_some(StableName {
+                process: 1,
+                thread: 1,
+            }),
+            deeds: Vec::new(),
+            tally: BTreeMap::new(),
+        });
+        block.deeds.push(deed);
+    }
+    Normalised {
+        blocks: blocks.into_values().collect(),
+        unread: 0,
+        view: View::default(),
+        counted: BTreeMap::new(),
+        rules: BTreeSet::new(),
+    }
+}
+
+fn found(rules: &Confined, text: &str) -> Vec<(Realm, Finding)> {
+    let confinement = Confinement {
+        rules: rules.clone(),
+        lines: Realm::ALL.into_iter().zip(1..).collect(),
+        folders: vec!["/usr/bin".to_owned(), "/bin".to_owned()],
+        hidden: BTreeSet::new(),
+    };
+    confine(&confinement, &trace(text), false)
+}
+
+/// The word for what came of one world and one line.
+fn word(rules: &Confined, line: &str) -> String {
+    match found(rules, line).first() {
+        None => "allowed".to_owned(),
+        Some((_, Finding::Failed(text))) => {
+            let quoted = text.split('`').nth(3).unwrap_or_default();
+            format!("not {quoted}")
+        }
+        Some((_, finding)) => {
+            assert!(matches!(finding, Finding::Unknown(_)), "{finding:?}");
+            "unknown".to_owned()
+        }
+    }
+}
+
+fn strings(all: &[&str]) -> Option<Vec<String>> {
+    Some(all.iter().map(|it| (*it).to_owned()).collect())
+}
+
+#[test]
+fn each_way_of_writing_is_confined_and_reading_is_not() {
+    let rules = Confined {
+        writes: strings(&["data/**", "log"]),
+        ..Confined::default()
+    };
+    for (line, said) in [
+        (
+            "openat(filename:path=p\"x\", flags=0) = <3 $DIR/x #1>",
+            "allowed",
+        ),
+        (
+            "openat(filename:path=p\"x\", flags=1) = <3 $DIR/x #1>",
+            "not x",
+        ),
+        (
+            "openat(filename:path=p\"x\", flags=64) = <3 $DIR/x #1>",
+            "not x",
+        ),
+        (
+            "openat(filename:path=p\"x\", flags=2097153) = <3 $DIR/x #1>",
+            "allowed",
+        ),
+        ("openat(filename:path=p\"x\", flags=1) = EACCES", "allowed"),
+        (
+            "openat(filename:path=p\"x\", flags=1) = <unread>",
+            "unknown",
+        ),
+        (
+            "openat(filename:path=p\"data/a\", flags=1) = <3 $DIR/data/a #1>",
+            "allowed",
+        ),
+        ("openat(filename:path=<unread>, flags=1) = <3 ?>", "unknown"),
+        (
+            "openat(filename:path=q\"x/log\", flags=1) = <3 ?>",
+            "unknown",
+        ),
+        ("openat(?) = 3", "unknown"),
+        ("open_by_handle_at(flags=1) = <3 ?>", "unknown"),
+        (
+            "renameat2(a:from=p\"log\", b:to=p\"data/l\", flags=0) = 0",
+            "allowed",
+        ),
+        (
+            "renameat2(a:from=p\"log\", b:to=p\"old\", flags=0) = 0",
+            "not old",
+        ),
+        (
+            "linkat(a:from=p\"old\", b:to=p\"data/l\", flags=0) = 0",
+            "allowed",
+        ),
+        ("mkdir(pathname:path=p\"/tmp/a\") = 0", "not /tmp/a"),
+        ("fchmod(fd=<3 $DIR/x #1>) = 0", "not x"),
+        ("fchmod(fd=<3 ?>) = 0", "unknown"),
+        ("ftruncate(fd=<3 memfd:x #1>) = 0", "allowed"),
+        (
+            "utimensat(dfd:dir=<3 $DIR/x #1>, filename:path=NULL) = 0",
+            "not x",
+        ),
+        ("ioctl(fd=<3 $DIR/x #1>, cmd=1074292226) = 0", "not x"),
+        ("ioctl(fd=<3 $DIR/x #1>, cmd=21505) = 0", "allowed"),
+        ("bind(fd=<3 unix #1>, family=1, unix=p\"s\") = 0", "not s"),
+        ("ftruncate64(fd=<3 $DIR/x #1>) = 0", "not x"),
+    ] {
+        assert_eq!(word(&rules, &format!("P1 {line}")), said, "{line}");
+    }
+}
+
+#[test]
+fn the_own_folder_and_program_are_read_and_what_may_be_executed() {
+    let rules = Confined {
+        reads: strings(&["/etc/x"]),
+        programs: strings(&["git", "./tool"]),
+        ..Confined::default()
+    };
+    for (line, said) in [
+        (
+            "openat(filename:path=p\"a\", flags=0) = <3 $DIR/a #1>",
+            "allowed",
+        ),
+        (
+            "openat(filename:path=p\"/etc/x\", flags=0) = <3 /etc/x #1>",
+            "allowed",
+        ),
+        (
+            "openat(filename:path=p\"/etc/y\", flags=0) = <3 /etc/y #1>",
+            "not /etc/y",
+        ),
+        (
+            "openat(filename:path=p\"/etc/y\", flags=1) = <3 /etc/y #1>",
+            "allowed",
+        ),
+        ("execve(filename:path=p\"/usr/bin/git\") = 0", "allowed"),
+        ("execve(filename:path=p\"tool\") = 0", "allowed"),
+        ("execve(filename:path=p\"/bin/sh\") = 0", "allowed"),
+        ("execve(filename:path=p\"git\") = 0", "not git"),
+        (
+            "execve(filename:path=p\"/usr/bin/make\") = ENOENT",
+            "allowed",
+        ),
+    ] {
+        assert_eq!(word(&rules, &format!("P1 {line}")), said, "{line}");
+    }
+}
+
+#[test]
+fn addresses_are_confined_whatever_becomes_of_the_call() {
+    let one = core::net::IpAddr::from([10, 0, 0, 0]);
+    let rules = Confined {
+        network: Some(vec![
+            AddressPattern::Internet {
+                net: Some((one, 8)),
+                port: Some(443),
+            },
+            AddressPattern::Path("run/*".to_owned()),
+            AddressPattern::Abstract("a*".to_owned()),
+            AddressPattern::Family("netlink".to_owned()),
+        ]),
+        ..Confined::default()
+    };
+    for (line, said) in [
+        (
+            "connect(family=2, ip=\"10.1.2.3\", port=443) = 0",
+            "allowed",
+        ),
+        (
+            "connect(family=2, ip=\"10.1.2.3\", port=80) = 0",
+            "not 10.1.2.3:80",
+        ),
+        (
+            "connect(family=10, ip=\"::ffff:11.0.0.1\", port=443) = 0",
+            "not 11.0.0.1:443",
+        ),
+        (
+            "connect(family=10, ip=\"::1\", port=443) = EINPROGRESS",
+            "not [::1]:443",
+        ),
+        (
+            "connect(family=10, ip=\"::1\", port=443) = ECONNREFUSED",
+            "not [::1]:443",
+        ),
+        (
+            "connect(family=10, ip=\"::1\", port=443) = EBADF",
+            "allowed",
+        ),
+        ("connect(family=0, ip=NULL, port=NULL) = 0", "allowed"),
+        ("sendto(family=0, ip=NULL, port=NULL) = 1", "unknown"),
+        ("sendto(family=NULL, ip=NULL, port=NULL) = 1", "allowed"),
+        (
+            "sendmsg(family=<unread>, ip=<unread>, port=<unread>) = 1",
+            "unknown",
+        ),
+        (
+            "connect(family=1, ip=NULL, port=NULL, unix=p\"run/x\") = 0",
+            "allowed",
+        ),
+        (
+            "connect(family=1, ip=NULL, port=NULL, unix=p\"x\") = 0",
+            "not unix:x",
+        ),
+        (
+            "connect(family=1, ip=NULL, port=NULL, unix=\"@ab\") = 0",
+            "allowed",
+        ),
+        (
+            "bind(family=1, ip=NULL, port=NULL, unix=\"@b\") = 0",
+            "not unix:@b",
+        ),
+        (
+            "socket(family=2, type=1, protocol=0) = <3 tcp #1>",
+            "allowed",
+        ),
+        (
+            "socket(family=2, type=3, protocol=1) = <3 socket #1>",
+            "not raw",
+        ),
+        (
+            "socket(family=2, type=1, protocol=132) = <3 socket #1>",
+            "not raw",
+        ),
+        ("listen(fd=<3 tcp #1>) = 0", "not 0.0.0.0:0"),
+        ("accept4(fd=<3 ?>) = <4 tcp #2>", "unknown"),
+    ] {
+        assert_eq!(word(&rules, &format!("P1 {line}")), said, "{line}");
+    }
+    let bound = "P1 bind(fd=<3 tcp #1>, family=2, ip=\"10.0.0.1\", port=443) = 0\n\
+        P1 listen(fd=<3 tcp #1>) = 0\nP1 accept4(fd=<3 tcp #1>) = <4 tcp #2>";
+    assert_eq!(word(&rules, bound), "allowed");
+}
+
+#[test]
+fn privileges_count_where_a_call_changes_them() {
+    let rules = Confined {
+        privileges: strings(&["setgroups"]),
+        ..Confined::default()
+    };
+    for (line, said) in [
+        ("setuid(uid=0) = 0", "not setuid"),
+        ("setuid(uid=0) = EPERM", "allowed"),
+        ("setuid32(uid=0) = 0", "not setuid"),
+        ("setresuid(ruid=-1, euid=-1, suid=-1) = 0", "allowed"),
+        ("setresuid(ruid=-1, euid=5, suid=-1) = 0", "not setresuid"),
+        ("setgroups(n=0) = 0", "allowed"),
+        ("clone(clone_flags:flags=17) = P2", "allowed"),
+        ("clone(clone_flags:flags=268435473) = P2", "not clone"),
+        ("clone3(uargs=x) = P2", "unknown"),
+        ("prctl(option=15) = 0", "allowed"),
+        ("prctl(option=8) = 0", "not prctl"),
+    ] {
+        assert_eq!(word(&rules, &format!("P1 {line}")), said, "{line}");
+    }
+}
+
+#[test]
+fn an_empty_list_forbids_what_is_not_read_either_and_a_missing_key_nothing() {
+    let nothing = Confined {
+        writes: Some(Vec::new()),
+        ..Confined::default()
+    };
+    let unread = "P1 openat(filename:path=<unread>, flags=1) = <3 ?>";
+    assert_eq!(word(&nothing, unread), "not ");
+    let connects = "P1 connect(family=2, ip=\"10.1.2.3\", port=443) = 0";
+    assert_eq!(word(&nothing, connects), "allowed");
+}
+
+#[test]
+fn the_preset_allows_what_nearly_every_program_does_and_can_be_left_out() {
+    let rules = |has_system| Confined {
+        writes: Some(Vec::new()),
+        reads: Some(Vec::new()),
+        network: Some(Vec::new()),
+        has_system,
+        ..Confined::default()
+    };
+    for line in [
+        "P1 openat(filename:path=p\"/dev/null\", flags=1) = <3 /dev/null #1>",
+        "P1 openat(filename:path=p\"/etc/ld.so.cache\", flags=0) = <3 /etc/ld.so.cache #1>",
+        "P1 openat(filename:path=p\"/proc/self/maps\", flags=0) = <3 /proc/self/maps #1>",
+        "P1 connect(family=1, ip=NULL, port=NULL, unix=p\"/var/run/nscd/socket\") = 0",
+    ] {
+        assert_eq!(word(&rules(true), line), "allowed", "{line}");
+        assert_ne!(word(&rules(false), line), "allowed", "{line}");
+    }
+}
+
+#[test]
+fn the_first_offender_is_shown_with_its_ancestry_and_the_rule_that_allows_it() {
+    let rules = Confined {
+        writes: strings(&["data/**"]),
+        ..Confined::default()
+    };
+    let text = "\
+        P1/sh openat(filename:path=p\"data/a\", flags=1) = <3 $DIR/data/a #1>\n\
+        P2/git unlink(pathname:path=p\"out/log\") = 0\n\
+        P2/git unlink(pathname:path=p\"b\") = 0";
+    let found = found(&rules, text);
+    let [(Realm::Writes, Finding::Failed(said))] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert_eq!(
+        said,
+        "`expect.confined.writes` does not allow `out/log` (line 1)\n\
+         - P2 unlink(\"out/log\") = 0\n  in P1 sh > P2 git\n  \
+         what allows it: writes: [\"out/log\"]\n  and 1 more"
+    );
+}

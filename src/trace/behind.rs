@@ -1,0 +1,121 @@
+//! Parts of a call that stand behind pointers and are no arguments by themselves.
+
+use super::render::Writer;
+use super::{Part, Value};
+use core::net::IpAddr;
+use std::sync::Arc;
+use syscall_model::constants::{Constants, tables, write_constants};
+use syscall_model::names::{self, Abi};
+use syscall_model::{
+    Addressed, Call, Shown, SocketAddress, address_place, addressed, flags_behind, natives_of,
+};
+
+/// The parts of a socket's address.
+pub const OF_SOCKETS: [&str; 4] = ["family", "ip", "port", "unix"];
+
+impl Writer<'_> {
+    /// Returns the parts of a call of this name.
+    pub(super) fn behind(&self, call: &Call, name: &str) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let natives = match names::number(Abi::native(), name) {
+            Some(_) => vec![name],
+            None => natives_of(name),
+        };
+        // One that may be any of several has none that are known.
+        let &[name] = natives.as_slice() else {
+            return parts;
+        };
+        if let Some(flags) = flags_behind(call, name) {
+            let constants = match name {
+                "clone3" => &tables::CLONE_FLAGS,
+                _ => &tables::OPEN_FLAGS,
+            };
+            let value = flags.map_or(Value::Unread, |flags| constant(constants, flags));
+            parts.push(part("flags", value));
+        }
+        if let Some(addressed) = addressed(call, name) {
+            let values = match addressed {
+                Addressed::Nothing => [(); 4].map(|()| Value::Nothing),
+                Addressed::Unread => [(); 4].map(|()| Value::Unread),
+                Addressed::At(address) => {
+                    let place = address_place(name).unwrap_or_default();
+                    self.of_address(call, place, address)
+                }
+            };
+            let named = OF_SOCKETS.into_iter().zip(values);
+            parts.extend(named.map(|(name, value)| part(name, value)));
+        }
+        parts
+    }
+
+    fn of_address(&self, call: &Call, place: usize, address: SocketAddress) -> [Value; 4] {
+        let family = constant(&tables::ADDRESS_FAMILIES, address.family().into());
+        let nothing = || Value::Nothing;
+        match address {
+            SocketAddress::Internet { ip, port, .. } => [
+                family,
+                text(ip.to_string().into_bytes()),
+                Value::Number(port.into()),
+                nothing(),
+            ],
+            SocketAddress::Path(path) => {
+                let given = self.in_directory(&path);
+                let absolute = path.starts_with(b"/").then(|| given.clone());
+                let reached = self.reached(call.files.reached(place));
+                let unix = Value::Path {
+                    given,
+                    absolute,
+                    reached,
+                };
+                [family, nothing(), nothing(), unix]
+            }
+            SocketAddress::Abstract(name) => {
+                let name = self.in_directory(&name);
+                [family, nothing(), nothing(), text([b"@", &*name].concat())]
+            }
+            SocketAddress::Other(_) => [family, nothing(), nothing(), nothing()],
+        }
+    }
+}
+
+/// The IP address that a part says, one of version 4 as that in whatever form it stands there.
+#[must_use]
+pub fn ip_of(part: &Part) -> Option<IpAddr> {
+    match &part.value {
+        Value::Bytes { bytes, .. } => {
+            let text = std::str::from_utf8(bytes).ok()?;
+            text.parse().ok().map(|ip: IpAddr| ip.to_canonical())
+        }
+        _ => None,
+    }
+}
+
+fn text(bytes: Vec<u8>) -> Value {
+    Value::Bytes {
+        bytes,
+        is_cut: false,
+    }
+}
+
+fn constant(constants: &'static Constants, bits: u64) -> Value {
+    let mut text = String::new();
+    write_constants(&mut text, constants, bits, &mut Shown);
+    Value::Names(text.split('|').map(Into::into).collect(), bits)
+}
+
+fn part(name: &str, value: Value) -> Part {
+    let text = match &value {
+        Value::Bytes { bytes, .. } => String::from_utf8_lossy(bytes).into_owned(),
+        Value::Path { given, .. } => String::from_utf8_lossy(given).into_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Names(names, _) => names.join("|"),
+        Value::Unread => "<unread>".to_owned(),
+        _ => "?".to_owned(),
+    };
+    Part {
+        name: Arc::from(name),
+        alias: None,
+        text,
+        value,
+    }
+}
