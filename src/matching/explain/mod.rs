@@ -55,7 +55,7 @@ impl Explainer<'_, '_> {
     }
 
     /// Returns a deed's text with its task.
-    fn deed(&self, place: Place) -> String {
+    pub(super) fn deed(&self, place: Place) -> String {
         let deed = self.scene.deeds.get(place);
         let said = deed.map(|deed| cut(&format!("{} {}", deed.task, line(deed))));
         said.unwrap_or_default()
