@@ -16,7 +16,9 @@ pub(super) fn iso(when: SystemTime) -> String {
 /// Returns year, month and day of a day that is counted from the first of January 1970.
 fn civil(mut days: u64) -> (u64, usize, u64) {
     const USUAL: [u64; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     // The calendar repeats itself every 400 years.
     const CYCLE: u64 = 146_097;
     let mut year = 1970 + days / CYCLE * 400;
