@@ -113,8 +113,10 @@ fn perls_parser_reads_ktap() {
     );
 }
 
+type Properties<'l> = Vec<(&'l str, String)>;
+
 /// What the runner of GitHub Actions makes of a line: the command, its properties, its message.
-fn command(line: &str) -> Option<(&str, Vec<(&str, String)>, String)> {
+fn command(line: &str) -> Option<(&str, Properties<'_>, String)> {
     let text = |text: &str| text.replace("%3A", ":").replace("%2C", ",");
     let data = |text: &str| {
         text.replace("%0D", "\r")
