@@ -11,7 +11,7 @@ mod run;
 mod sections;
 
 pub use files::reads_content;
-pub use finding::{About, Finding, Judgement, Kind, joined};
+pub use finding::{About, Detail, Finding, Judgement, Kind, joined};
 pub use known::Known;
 pub use run::Run;
 
@@ -177,7 +177,8 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
     match &run.exit {
         Known::Yes(exit) if is_asked && *exit != wanted => {
             let text = format!("expected {wanted}, got {exit}");
-            findings.push(Finding::missed(About::Exit, text));
+            let finding = Finding::missed(About::Exit, text);
+            findings.push(finding.but(wanted.to_string(), exit.to_string()));
             let said = run.stderr.yes().map_or(&[][..], |said| &said.bytes);
             let said = String::from_utf8_lossy(said);
             if plan.expect.stderr.is_none() && !said.trim().is_empty() {
@@ -196,8 +197,7 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
         match (expected, got) {
             (None, _) => {}
             (Some(expected), Known::Yes(got)) => {
-                let wrong = output(name, expected, got);
-                findings.extend(wrong.map(|text| Finding::missed(about, text)));
+                findings.extend(output(about, name, expected, got));
             }
             // A reason that holds for several findings is given once.
             (Some(_), Known::No(why)) if unknown.iter().any(|it| it.text == *why) => {}
@@ -310,13 +310,14 @@ pub fn with_known_failure(plan: &Plan, mut judgement: Judgement) -> Judgement {
 }
 
 /// Returns what is wrong with an output.
-fn output(name: &str, expected: &ExpectedOutput, got: &Captured) -> Option<String> {
+fn output(about: About, name: &str, expected: &ExpectedOutput, got: &Captured) -> Option<Finding> {
     if got.dropped > 0 {
         let kept = got.bytes.len();
-        return Some(format!(
+        let text = format!(
             "{name} is too long to judge: {kept} bytes kept, {} more",
             got.dropped
-        ));
+        );
+        return Some(Finding::missed(about, text));
     }
     (!expected.accepts(&got.bytes)).then(|| {
         let wanted = match expected {
@@ -327,7 +328,9 @@ fn output(name: &str, expected: &ExpectedOutput, got: &Captured) -> Option<Strin
             ExpectedOutput::Matches(regex) => format!("something that matches /{regex}/"),
         };
         let said = String::from_utf8_lossy(&got.bytes);
-        format!("expected {name} to be {wanted}, got {:?}", excerpt(&said))
+        let got = format!("{:?}", excerpt(&said));
+        let text = format!("expected {name} to be {wanted}, got {got}");
+        Finding::missed(about, text).but(wanted, got)
     })
 }
 

@@ -7,7 +7,6 @@ use perf_live::errors::chain;
 use perf_live::files;
 use perf_live::host::Host;
 use perf_records::units::shown_path;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use trace_harness::calibrate::{Calibration, Finding, Varying};
 use trace_harness::run::{CalibrateError, Calibrating, Control, Suite, discover};
@@ -72,7 +71,7 @@ fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
         Err(status) => return status,
     };
     let control = || -> Box<dyn Control + '_> { Box::new(signals::EndAll(&signals)) };
-    let is_watched = std::io::stderr().is_terminal();
+    let is_watched = out::has_sequences(&std::io::stderr());
     let progress = |done: u32, total: u32| {
         if is_watched {
             let end = if done < total { "" } else { "\r\u{1b}[K" };
@@ -130,7 +129,7 @@ fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration)
     let changed = match wanted {
         Ok(changed) => changed,
         Err(complaint) => {
-            let color = std::io::stderr().is_terminal();
+            let color = out::has_colors(&std::io::stderr());
             note!("{}", complaint.render(color).trim_end());
             return status::USAGE;
         }

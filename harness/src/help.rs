@@ -6,7 +6,10 @@ use std::fmt::Write;
 
 /// The groups in which help and the man page list the commands; all others follow in a last one.
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Tests", &["run", "new", "review", "calibrate", "mutate"]),
+    (
+        "Tests",
+        &["run", "new", "review", "calibrate", "mutate", "merge"],
+    ),
     ("Looking", &["trace", "diff", "events", "doctor"]),
     (
         "perf's files",

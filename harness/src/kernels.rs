@@ -1,10 +1,9 @@
 //! Finds the kernels that a command line means, and fetches them.
 
 use crate::out::note;
-use crate::status;
+use crate::{out, status};
 use perf_live::files;
 use perf_records::units::shown_path;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use trace_harness::matrix::Place;
 use trace_harness::scenario::{self, Diagnostic, KernelSpec, nearest, read_kernels};
@@ -64,7 +63,7 @@ impl Listed {
 }
 
 fn say(complaint: &Diagnostic) -> u8 {
-    let color = std::io::stderr().is_terminal();
+    let color = out::has_colors(&std::io::stderr());
     note!("{}", complaint.render(color).trim_end());
     status::USAGE
 }

@@ -16,15 +16,18 @@ mod input;
 mod kernels;
 mod man;
 mod matrix;
+mod merge;
 mod mutate;
 mod new;
 mod out;
 mod record;
 mod reports;
+mod results;
 mod review;
 mod run;
 mod schema;
 mod script;
+mod shard;
 mod signals;
 mod stat;
 mod suite;
@@ -51,7 +54,7 @@ use trace_harness::run::Bench;
     max_term_width = 100,
     after_help = "To begin: harness doctor, then harness new NAME -- CMD. Options of a command: harness help COMMAND.",
     after_long_help = "Where standard output is full or closed, each command that writes to it ends with an error. Where its reader has gone away \
-(`| head`), a command that only prints ends at once, with status 141; run, matrix, mutate, calibrate, new and vm go on, and keep their status. \
+(`| head`), a command that only prints ends at once, with status 141; run, merge, matrix, mutate, calibrate, new and vm go on, and keep their status. \
 What cannot be said on standard error is not said; that of trace and stat is what was asked for, and its loss an error.\n\n\
 A file that a command writes is replaced whole or not at all, and keeps its mode and owner; pipes, devices and open descriptors \
 (/dev/stdout) are written in place, symbolic links followed. A file that is read must be a regular one; recordings and traces may be pipes."
@@ -89,6 +92,8 @@ enum Command {
     Events(events::Arguments),
     /// Run scenarios on several kernels, and say what differs
     Matrix(matrix::Arguments),
+    /// Make one result of what all shards of `run --shard` have printed
+    Merge(merge::Arguments),
     /// Compare two traces, or the events of two kernels
     Diff(diff::Arguments),
     /// Run a command on another kernel, in a virtual machine
@@ -116,7 +121,7 @@ impl Command {
             // It reads the formats of this machine's events.
             Self::Events(_) | Self::Diff(_) | Self::Doctor => true,
             Self::Inject(_) | Self::Script(_) | Self::Dump(_) | Self::Review(_) => false,
-            Self::Matrix(_) | Self::Vm(_) | Self::VmInit => false,
+            Self::Merge(_) | Self::Matrix(_) | Self::Vm(_) | Self::VmInit => false,
             Self::Schema | Self::Completions(_) | Self::Man(_) => false,
         }
     }
@@ -153,6 +158,7 @@ fn main() -> ExitCode {
         Command::New(arguments) => new::main(arguments),
         Command::Review(arguments) => review::main(arguments),
         Command::Matrix(arguments) => matrix::main(arguments),
+        Command::Merge(arguments) => merge::main(arguments),
         Command::Diff(arguments) => diff::main(arguments),
         Command::Vm(arguments) => vm::main(arguments),
         Command::VmInit => vm::init(),

@@ -9,15 +9,17 @@ use crate::reports::Reports;
 use crate::run::UpdateFor;
 use crate::suite::{Chosen, exit_status, refuse};
 use crate::vm::Size;
-use crate::{is_ci, status};
+use crate::{is_ci, signals, status};
 use guests::Suite;
+use trace_harness::matrix::{Column, Matrix};
 
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Each kernel of the list is booted in a virtual machine, which needs no rights, and `harness run` runs the scenarios there. A \
 kernel that cannot be had, or a guest that hangs, panics or runs out of memory, makes its scenarios broken, with the end of its console. \
 What differs from a kernel to the next runs there again, three times: a difference is what every run has.\n\n\
-Exit status: 0 all passed on all kernels, 1 some scenario failed, 2 usage error, 77 all were skipped, 99 something was broken.\n\n\
+Exit status: 0 all passed on all kernels, 1 some scenario failed, 2 usage error, 77 all were skipped, 99 something was broken, \
+128 + n interrupted by signal n.\n\n\
 Environment: HARNESS_CACHE is where kernels are kept [default: harness in XDG_CACHE_HOME or ~/.cache]; HARNESS_REQUIRE=all turns skips into \
 failures."
 )]
@@ -77,6 +79,11 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
         scenarios: items.iter().map(|item| item.name.clone()).collect(),
     };
     let mut matrix = suite.on_each(&names);
+    if let Some(status) = signals::asked() {
+        // What did not come to its end is neither broken nor judged.
+        note!("harness: interrupted: {}", so_far(&matrix));
+        return Err(status);
+    }
     if let Some(whom) = arguments.update {
         update::accept(&mut matrix, &items, whom == UpdateFor::Kernel)?;
     }
@@ -85,6 +92,22 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
     } else {
         Err(status::TROUBLE)
     }
+}
+
+/// `6.1: 12 of 24 scenarios had ended`, for each kernel.
+fn so_far(matrix: &Matrix) -> String {
+    let all = matrix.scenarios.len();
+    let of = |column: &Column| {
+        let scenarios = matrix.scenarios.iter();
+        let ended = scenarios.filter(|name| !column.answers(name).is_empty());
+        format!(
+            "{}: {} of {all} scenarios had ended",
+            column.kernel,
+            ended.count()
+        )
+    };
+    let columns: Vec<String> = matrix.columns.iter().map(of).collect();
+    columns.join(", ")
 }
 
 fn guests(arguments: &Arguments, kernels: usize) -> usize {

@@ -2,7 +2,6 @@
 
 use crate::suite::{Chosen, exit_status, require_all};
 use crate::{out, signals, status};
-use std::io::IsTerminal;
 use std::sync::Mutex;
 use trace_harness::report;
 use trace_harness::run::{Control, MutationOptions, MutationReport, Suite};
@@ -57,7 +56,7 @@ fn mutate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
         let mut text = String::new();
         match arguments.format {
             Format::Human => {
-                report::mutation_human(&mut text, &report, std::io::stdout().is_terminal());
+                report::mutation_human(&mut text, &report, out::has_colors(&std::io::stdout()));
             }
             Format::Json => report::mutation_json(&mut text, &report),
         }

@@ -12,7 +12,6 @@ use perf_live::host::Host;
 use perf_live::units::ExitKind;
 use perf_records::units::{shown, shown_path};
 use place::{Made, Target};
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace_harness::calibrate::Calibration;
@@ -203,7 +202,7 @@ fn settle<'a, 'c>(
     draft: &mut Draft,
     control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
 ) -> Result<(Suite<'a>, Calibration), NewError> {
-    let is_watched = std::io::stderr().is_terminal();
+    let is_watched = out::has_sequences(&std::io::stderr());
     let progress = |done: u32, total: u32| {
         if is_watched {
             note_for_now!("\r\u{1b}[K{done} of {total} runs");

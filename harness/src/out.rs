@@ -10,7 +10,7 @@ use crate::{complain, status};
 use nix::errno::Errno;
 use perf_live::sys::standard;
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 
@@ -33,6 +33,19 @@ pub(crate) use {note, note_for_now};
 pub(crate) fn say(text: std::fmt::Arguments<'_>) {
     // If standard error cannot be written, no message can be.
     let _lost = anstream::stderr().lock().write_fmt(text);
+}
+
+/// Whether text for this stream has colours: a terminal gets them, unless its user wants none
+/// (`NO_COLOR`, `TERM=dumb`).
+pub(crate) fn has_colors(stream: &impl IsTerminal) -> bool {
+    let none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !none && has_sequences(stream)
+}
+
+/// Whether a stream is a terminal that knows sequences, by which a line is written anew.
+pub(crate) fn has_sequences(stream: &impl IsTerminal) -> bool {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+    stream.is_terminal() && !is_dumb
 }
 
 const OUTPUT: u8 = 1;

@@ -5,8 +5,9 @@ use crate::{complain, out, status};
 use perf_live::errors::chain;
 use perf_live::files::{Access, Output};
 use perf_records::units::shown_path;
-use std::io::{Error, IsTerminal};
+use std::io::Error;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use trace_harness::matrix::Matrix;
 use trace_harness::report::MatrixReport;
 use trace_harness::snapshot;
@@ -50,56 +51,55 @@ fn to_file(name: &str) -> Result<(Form, PathBuf), String> {
 impl Reports {
     /// Checks that the files can be written, before hours are spent on the report.
     pub(crate) fn check(&self) -> Result<(), u8> {
-        for (_, path) in &self.files {
-            if let Err(error) = writable(path) {
-                note!(
-                    "harness: cannot write `{}`: {}",
-                    shown_path(path),
-                    chain(&error)
-                );
-                return Err(status::USAGE);
-            }
-        }
-        Ok(())
+        writable_all(self.files.iter().map(|(_, path)| path.as_path()))
     }
 
     /// Prints the report, and writes the files; returns whether all were written.
     pub(crate) fn tell(&self, matrix: &Matrix) -> bool {
-        let report = MatrixReport::of(matrix);
-        let color = std::io::stdout().is_terminal();
-        let printed = text(&report, self.format, color).map(|text| out::print(&text));
-        let mut all_well = printed.is_some_and(out::told);
+        let report = MatrixReport::of(matrix).made(SystemTime::now());
+        let color = out::has_colors(&std::io::stdout());
+        let mut all_well = out::told(out::print(&text(&report, self.format, color)));
         for (form, path) in &self.files {
-            let written =
-                text(&report, *form, false).map(|text| snapshot::write_whole(path, &text));
-            match written {
-                Some(Ok(())) => {}
-                Some(Err(error)) => {
-                    complain(&error, None);
-                    all_well = false;
-                }
-                None => all_well = false,
+            if let Err(error) = snapshot::write_whole(path, &text(&report, *form, false)) {
+                complain(&error, None);
+                all_well = false;
             }
         }
         all_well
     }
 }
 
-fn text(report: &MatrixReport<'_>, form: Form, color: bool) -> Option<String> {
+fn text(report: &MatrixReport<'_>, form: Form, color: bool) -> String {
     let mut text = String::new();
     match form {
         Form::Human => report.human(&mut text, color),
         Form::Json => report.json(&mut text),
         Form::Html => report.html(&mut text),
-        Form::Junit => match report.junit() {
-            Ok(xml) => text = xml,
-            Err(error) => {
-                complain(&error, None);
-                return None;
-            }
-        },
+        Form::Junit => report.junit(&mut text),
     }
-    Some(text)
+    text
+}
+
+/// Checks that files can be written.
+pub(crate) fn writable_all<'p>(files: impl Iterator<Item = &'p Path>) -> Result<(), u8> {
+    for path in files {
+        if !said(path, writable(path)) {
+            return Err(status::USAGE);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file was written; if not, says why.
+pub(crate) fn said(path: &Path, written: Result<(), Error>) -> bool {
+    if let Err(error) = &written {
+        note!(
+            "harness: cannot write `{}`: {}",
+            shown_path(path),
+            chain(error)
+        );
+    }
+    written.is_ok()
 }
 
 /// Checks whether a file can be written there, and leaves an existing one as it is.

@@ -1,19 +1,20 @@
 //! `harness run`: scenarios and folders of them.
 
+mod printer;
+
 use crate::kernels::Listed;
-use crate::out::{note, note_for_now};
+use crate::out::note;
+use crate::results::{Form, Results};
+use crate::shard::{self, Sharding, Share};
 use crate::suite::{Chosen, exit_status, require_all};
-use crate::trace::Trouble;
-use crate::{complain, is_ci, out, signals, status};
+use crate::{is_ci, out, signals, status};
 use perf_live::host::Host;
 use perf_records::units::shown_path;
+use printer::Printer;
 use std::collections::{BTreeSet, HashSet};
-use std::io::IsTerminal;
-use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::{Path, PathBuf};
 use trace_harness::report;
-use trace_harness::run::{Control, Fault, Options, ScenarioReport, Suite, Update};
+use trace_harness::run::{Control, Fault, Item, Options, ScenarioReport, Suite, Update};
 use trace_harness::snapshot::{self, Place};
 use trace_harness::verdict::Verdict;
 
@@ -21,11 +22,15 @@ use trace_harness::verdict::Verdict;
 #[command(
     after_help = "Exit status: 0 all passed, 1 some scenario failed, 2 usage error or invalid scenario, 77 all were skipped, \
 99 the harness itself could not do its work.\n\n\
-Environment: CI set means that no snapshot is ever written; HARNESS_REQUIRE=all turns skips into failures."
+Environment: CI set means that no snapshot is ever written; HARNESS_REQUIRE=all turns skips into failures; TEST_TOTAL_SHARDS and \
+TEST_SHARD_INDEX (from 0) choose a shard as --shard does, unless scenarios are named by --exact; GITHUB_ACTIONS=true adds annotations to the report \
+for people, and a summary to the file of GITHUB_STEP_SUMMARY."
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
     chosen: Chosen,
+    #[command(flatten)]
+    sharding: Sharding,
     /// Write new and changed snapshots; with `kernel`, what differs from a snapshot for all kernels
     /// becomes one for this kernel's version (NAME@6.1.snap), and the other stays
     #[arg(long, value_name = "FOR", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_enum)]
@@ -59,9 +64,8 @@ pub(crate) struct Arguments {
     /// Run nothing, and print the names of the scenarios
     #[arg(long, conflicts_with_all = ["vm", "from"])]
     list: bool,
-    /// The form of the report
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[command(flatten)]
+    results: Results,
     /// With --format json: before all else a line for the machine, with its settings, and in the
     /// line of each scenario its trace: what the snapshot shows, or else which calls there were
     #[arg(long)]
@@ -80,24 +84,20 @@ pub(crate) enum UpdateFor {
     Kernel,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Human,
-    Json,
-    Junit,
-}
-
 pub(crate) fn main(arguments: &Arguments) -> u8 {
     if arguments.update.is_some() && is_ci() {
         note!("harness: nothing is written when CI is set; unset it to use --update");
         return status::USAGE;
     }
-    if arguments.traces && arguments.format != Format::Json {
+    if arguments.traces && arguments.results.format != Form::Json {
         note!("harness: --traces belongs to --format json");
         return status::USAGE;
     }
     if arguments.list {
         return list(arguments);
+    }
+    if let Err(status) = shard::touch_status_file().and_then(|()| arguments.results.check()) {
+        return status;
     }
     if let Some(kernel) = &arguments.vm {
         let kernel = Some(kernel.as_str()).filter(|name| !name.is_empty());
@@ -110,25 +110,34 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         return status;
     }
     let from = arguments.from.as_deref();
-    arguments
-        .chosen
-        .work_from(from, |suite| run(arguments, suite))
+    match choose(arguments) {
+        Ok((items, share)) => {
+            let work = |suite: &Suite<'_>| run(arguments, suite, share.as_ref());
+            arguments.chosen.work_on(items, from, work)
+        }
+        Err(status) => status,
+    }
+}
+
+/// Returns the scenarios that are to run, and which share of all chosen ones they are.
+fn choose(arguments: &Arguments) -> Result<(Vec<Item>, Option<Share>), u8> {
+    let mut items = arguments.chosen.found()?;
+    let is_exact = !arguments.chosen.exact.is_empty();
+    let share = arguments.sharding.keep(&mut items, is_exact)?;
+    Ok((items, share))
 }
 
 /// The names, without a look at the machine: a list takes no right to trace.
 fn list(arguments: &Arguments) -> u8 {
-    let items = match arguments.chosen.find() {
-        Ok(items) => items,
-        Err(message) => {
-            note!("harness: {message}");
-            return status::USAGE;
-        }
+    let items = match choose(arguments) {
+        Ok((items, _)) => items,
+        Err(status) => return status,
     };
     let mut text = String::new();
-    match arguments.format {
-        Format::Json => report::list_json(&mut text, env!("CARGO_PKG_VERSION"), &items),
-        Format::Human => text.extend(items.iter().flat_map(|item| [&item.name, "\n"])),
-        Format::Junit => {
+    match arguments.results.format {
+        Form::Json => report::list_json(&mut text, env!("CARGO_PKG_VERSION"), &items),
+        Form::Human => text.extend(items.iter().flat_map(|item| [&item.name, "\n"])),
+        _ => {
             note!("harness: --list belongs to --format human or json");
             return status::USAGE;
         }
@@ -138,7 +147,7 @@ fn list(arguments: &Arguments) -> u8 {
     if told.all() { 0 } else { status::TROUBLE }
 }
 
-fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
+fn run(arguments: &Arguments, suite: &Suite<'_>, share: Option<&Share>) -> u8 {
     let signals = match signals::watched() {
         Ok(signals) => signals,
         Err(status) => return status,
@@ -161,37 +170,49 @@ fn run(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
             .map(|folder| (folder, crate::record::about(None))),
         dumps: Some((dumps(arguments), crate::record::about(None))),
     };
+    let format = arguments.results.format;
     let told = out::Told::default();
-    if arguments.traces && arguments.format == Format::Json {
-        let mut text = String::new();
+    let mut head = String::new();
+    if arguments.traces {
         let host = Host::running();
         let release = host.kernel_release().unwrap_or_default();
-        report::machine_json(&mut text, &release, &host.settings());
-        told.print(&text);
+        report::machine_json(&mut head, &release, &host.settings());
     }
-    let printer = Printer {
-        told,
-        is_whole: AtomicBool::new(true),
-        format: arguments.format,
-        traces: arguments.traces,
-        total: suite.items().count(),
-        progress: std::io::stderr().is_terminal() && arguments.format == Format::Human,
-        reports: Mutex::default(),
+    head.extend(share.map(|share| share.line.as_str()));
+    if format == Form::Json {
+        told.print(&head);
+    }
+    let ready = suite.items().filter(|(_, findings)| findings.is_empty());
+    let rounds = usize::try_from(arguments.repeat).unwrap_or(usize::MAX);
+    let mut printer = Printer::new(told, &arguments.results);
+    printer.share = share;
+    printer.head = head;
+    printer.traces = arguments.traces;
+    printer.total = suite.items().count();
+    printer.runs = (arguments.repeat > 1).then(|| ready.count().saturating_mul(rounds));
+    let printer = printer;
+    // Each run asks for one.
+    let control = || -> Box<dyn Control + '_> {
+        printer.begin();
+        Box::new(signals::EndAll(&signals))
     };
-    let control = || -> Box<dyn Control + '_> { Box::new(signals::EndAll(&signals)) };
-    printer.show_progress(0);
+    printer.show_progress();
     for _ in 0..arguments.rounds {
         suite.run(&options, &control, &|report| printer.report(report));
     }
     let (reports, is_told) = printer.finish();
-    if arguments.format == Format::Human && arguments.chosen.is_all() {
+    if format == Form::Human && arguments.chosen.is_all() && share.is_none() {
         warn_of_orphans(&arguments.chosen.paths, &reports);
     }
     if !is_told {
         return status::TROUBLE;
     }
     let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
-    exit_status(&verdicts)
+    match share {
+        // The others have all of them.
+        Some(_) if verdicts.is_empty() => status::PASSED,
+        _ => exit_status(&verdicts),
+    }
 }
 
 /// Returns the folders that a run may write to, those of snapshots and those on the command line,
@@ -200,6 +221,18 @@ fn written(arguments: &Arguments) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let items = arguments.chosen.find().unwrap_or_default();
     let snapshots = items.iter().map(|item| Place::of(&item.file).root);
     let named = arguments.save.iter().chain(&arguments.dumps).cloned();
+    let summary = std::env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from);
+    let files = arguments.results.files().map(Path::to_owned).chain(summary);
+    let beside = files.filter_map(|file| {
+        let folder = file.parent()?;
+        let here = folder.as_os_str().is_empty();
+        Some(if here {
+            PathBuf::from(".")
+        } else {
+            folder.to_owned()
+        })
+    });
+    let named = named.chain(beside);
     let all = named.chain(snapshots.filter(|_| !is_ci()));
     let (mut folders, mut made) = (Vec::new(), Vec::new());
     for folder in all.collect::<BTreeSet<PathBuf>>() {
@@ -220,108 +253,6 @@ fn written(arguments: &Arguments) -> (Vec<PathBuf>, Vec<PathBuf>) {
 fn dumps(arguments: &Arguments) -> PathBuf {
     let chosen = arguments.dumps.as_ref().or(arguments.save.as_ref());
     chosen.map_or_else(|| PathBuf::from("harness-dumps"), Clone::clone)
-}
-
-/// Writes the text beside the end of a failed run.
-fn write_text(report: &ScenarioReport) -> bool {
-    let Some(dump) = &report.dumped else {
-        return true;
-    };
-    let reasons = report.findings.iter();
-    let reasons = reasons.flat_map(|finding| finding.text.lines());
-    let reasons: String = reasons.map(|line| format!("#   {line}\n")).collect();
-    let head = format!(
-        "# {}: {}\n{reasons}# Each line: when it was entered, in seconds of CLOCK_MONOTONIC, the thread, and what it did.\n",
-        report.name, report.verdict
-    );
-    let written = crate::trace::replay::text(dump, &head, &report::text_of(dump));
-    let is_written = written.is_ok();
-    match written {
-        Ok(()) => {}
-        Err(Trouble::Other(error, hint)) => complain(&*error, hint),
-        Err(Trouble::NotExecuted(error)) => complain(&error, None),
-        Err(Trouble::Usage(text)) => note!("harness: {text}"),
-    }
-    is_written
-}
-
-struct Printer {
-    told: out::Told,
-    /// Whether all else that belongs to the report was written.
-    is_whole: AtomicBool,
-    format: Format,
-    traces: bool,
-    total: usize,
-    progress: bool,
-    reports: Mutex<Vec<ScenarioReport>>,
-}
-
-impl Printer {
-    fn report(&self, mut report: ScenarioReport) {
-        if !write_text(&report) {
-            self.is_whole.store(false, Ordering::Relaxed);
-        }
-        report.trace = report.trace.filter(|_| self.traces);
-        let mut text = String::new();
-        match self.format {
-            Format::Human => report::human(&mut text, &report, std::io::stdout().is_terminal()),
-            Format::Json => report::scenario_json(&mut text, &report),
-            Format::Junit => {}
-        }
-        if self.progress {
-            note_for_now!("\r\u{1b}[K");
-        }
-        self.told.print(&text);
-        let done = self.reports.lock().map_or(0, |mut reports| {
-            reports.push(report);
-            reports.len()
-        });
-        self.show_progress(done);
-    }
-
-    fn show_progress(&self, done: usize) {
-        if self.progress && done < self.total {
-            note_for_now!("\r\u{1b}[K{done} of {} done", self.total);
-        }
-    }
-
-    /// Returns the reports, and whether all of them were printed.
-    fn finish(self) -> (Vec<ScenarioReport>, bool) {
-        let mut reports = self.reports.into_inner().unwrap_or_default();
-        reports.sort_by(|a, b| a.name.cmp(&b.name));
-        let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
-        let mut is_whole = self.is_whole.into_inner();
-        let mut text = String::new();
-        match self.format {
-            Format::Human => text = summary(&verdicts),
-            Format::Json => report::suite_json(&mut text, &verdicts),
-            Format::Junit => match report::junit(&reports) {
-                Ok(xml) => text = xml,
-                Err(error) => {
-                    complain(&error, None);
-                    is_whole = false;
-                }
-            },
-        }
-        self.told.print(&text);
-        let is_told = self.told.all() && is_whole;
-        (reports, is_told)
-    }
-}
-
-/// `24 scenarios: 23 pass, 1 fail`.
-fn summary(verdicts: &[Verdict]) -> String {
-    let counts = Verdict::ALL.iter().filter_map(|word| {
-        let count = verdicts.iter().filter(|verdict| *verdict == word).count();
-        (count > 0).then(|| format!("{count} {}", word.word().replace('_', " ")))
-    });
-    let counts: Vec<String> = counts.collect();
-    let plural = if verdicts.len() == 1 { "" } else { "s" };
-    format!(
-        "{} scenario{plural}: {}\n",
-        verdicts.len(),
-        counts.join(", ")
-    )
 }
 
 /// Warns of snapshots below these folders that belong to no scenario.

@@ -1,5 +1,6 @@
 //! Turns signals into a descriptor: a run waits for them with all else, and no handler runs.
 
+use crate::out::note;
 use crate::{complain, status};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
@@ -9,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::time::Duration;
 use trace_harness::matrix::Stop;
 use trace_harness::run::{Control, Next};
@@ -70,6 +71,19 @@ fn is_pending(signals: &OwnedFd, timeout: PollTimeout) -> bool {
 /// How long guests may take to end after a signal. A fetch that is under way is not waited for.
 const FAREWELL: Duration = Duration::from_secs(2);
 
+/// The signal that asked for the end of guests; 0 for none.
+static ASKED: AtomicI32 = AtomicI32::new(0);
+
+/// Returns the status of a command that a signal has ended with its guests.
+pub(crate) fn asked() -> Option<u8> {
+    // ORDERING: it is stored before guests are asked to end, which is waited for with a lock.
+    let signal = ASKED.load(Ordering::Acquire);
+    u8::try_from(signal)
+        .ok()
+        .filter(|it| *it > 0)
+        .map(|it| 128 | it)
+}
+
 /// Ends guests, and removes what they leave, when a signal asks the harness to end.
 pub(crate) fn stop_guests() -> io::Result<Stop> {
     let mut set = SigSet::empty();
@@ -81,8 +95,11 @@ pub(crate) fn stop_guests() -> io::Result<Stop> {
         let Ok(signal) = set.wait() else {
             return;
         };
+        // ORDERING: see above.
+        ASKED.store(signal as i32, Ordering::Release);
         asked.ask();
         std::thread::sleep(FAREWELL);
+        note!("harness: interrupted; a guest or a download that is under way is not waited for");
         std::process::exit(128 + signal as i32);
     })?;
     Ok(stop)

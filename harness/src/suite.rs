@@ -2,14 +2,15 @@
 //! errors in them are reported.
 
 use crate::out::note;
-use crate::{bench, complain, status};
+use crate::{bench, complain, out, status};
 use perf_live::errors::chain;
 use perf_live::host::Host;
 use perf_live::ring::Bounds;
 use perf_records::units::shown_path;
 use regex::Regex;
-use std::io::IsTerminal;
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use trace_harness::run::{Item, RecordedRun, Suite, SuiteError, discover};
 use trace_harness::verdict::Verdict;
 
@@ -22,9 +23,9 @@ pub(crate) struct Chosen {
     /// How many scenarios run side by side [default: the number of CPUs]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
-    /// Only scenarios whose name matches
+    /// Only scenarios whose name matches this regular expression, or is this text
     #[arg(long, value_name = "RE")]
-    pub(crate) filter: Option<Regex>,
+    pub(crate) filter: Option<Filter>,
     /// Only the scenario of exactly this name; may be given several times
     #[arg(long, value_name = "NAME", conflicts_with = "filter")]
     pub(crate) exact: Vec<String>,
@@ -38,6 +39,31 @@ pub(crate) struct Chosen {
     pub(crate) backlog: Option<u64>,
 }
 
+/// A regular expression, or a name as it is printed, which need not be one.
+#[derive(Clone, Debug)]
+pub(crate) struct Filter {
+    pub(crate) text: String,
+    regex: Result<Regex, regex::Error>,
+}
+
+impl FromStr for Filter {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self {
+            text: text.to_owned(),
+            regex: Regex::new(text),
+        })
+    }
+}
+
+impl Filter {
+    fn is_match(&self, name: &str) -> bool {
+        let regex = self.regex.as_ref();
+        name == self.text || regex.is_ok_and(|regex| regex.is_match(name))
+    }
+}
+
 impl Chosen {
     pub(crate) fn jobs(&self) -> usize {
         let of_machine = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -46,22 +72,27 @@ impl Chosen {
 
     /// Reads all of them, and works on them unless there is an error; returns the exit status.
     pub(crate) fn work(&self, work: impl FnOnce(&Suite<'_>) -> u8) -> u8 {
-        self.work_from(None, work)
+        match self.found() {
+            Ok(items) => self.work_on(items, None, work),
+            Err(status) => status,
+        }
     }
 
-    /// Does so for a recorded run, which takes no right to trace.
-    pub(crate) fn work_from(
+    /// Reads all of them, for a suite of some of them; says what is wrong with the choice.
+    pub(crate) fn found(&self) -> Result<Vec<Item>, u8> {
+        self.find().map_err(|message| {
+            note!("harness: {message}");
+            status::USAGE
+        })
+    }
+
+    /// Works on these of the scenarios, live or on a recorded run, which takes no right to trace.
+    pub(crate) fn work_on(
         &self,
+        items: Vec<Item>,
         recording: Option<&Path>,
         work: impl FnOnce(&Suite<'_>) -> u8,
     ) -> u8 {
-        let items = match self.find() {
-            Ok(items) => items,
-            Err(message) => {
-                note!("harness: {message}");
-                return status::USAGE;
-            }
-        };
         let host = Host::running();
         let bench = match bench(&host) {
             Ok(bench) => bench,
@@ -114,7 +145,13 @@ impl Chosen {
         if let Some(filter) = &self.filter {
             items.retain(|item| filter.is_match(&item.name));
             if items.is_empty() {
-                return Err(format!("no scenario's name matches `{filter}`"));
+                return Err(match &filter.regex {
+                    Ok(_) => format!("no scenario's name matches `{}`", filter.text),
+                    Err(error) => format!(
+                        "`{}` is no scenario's name, and no regular expression: {error}",
+                        filter.text
+                    ),
+                });
             }
         }
         if let Some(missing) = self.exact.iter().find(|name| !is_there(&items, name)) {
@@ -135,7 +172,7 @@ fn is_there(items: &[Item], name: &str) -> bool {
 pub(crate) fn refuse(error: &SuiteError) -> u8 {
     match error {
         SuiteError::Invalid(complaints) => {
-            let color = std::io::stderr().is_terminal();
+            let color = out::has_colors(&std::io::stderr());
             for complaint in complaints {
                 note!("{}\n", complaint.render(color).trim_end());
             }

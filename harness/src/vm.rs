@@ -145,7 +145,11 @@ pub(crate) fn again(kernel: Option<&str>, listed: &Listed, writes: &[PathBuf]) -
     let command: Vec<OsString> = [own.into()].into_iter().chain(words).collect();
     match place {
         Ok(Place::Guest(kernel)) => {
-            in_guest(&kernel, &usual(), &job(command, writes), status::TROUBLE)
+            let mut job = job(command, writes);
+            // The file was touched here; there is no such file in the guest.
+            let name = crate::shard::STATUS_FILE;
+            job.environment.retain(|(known, _)| known != name);
+            in_guest(&kernel, &usual(), &job, status::TROUBLE)
         }
         Ok(Place::Host(under)) => on_host(&[under, command].concat()),
         Err(status) => status,

@@ -9,7 +9,7 @@ use super::bindings::{Bindings, Within};
 use super::candidates::{Candidate, fits, meant, start};
 use super::closed::Sight;
 use super::field::{captures_of, has_capture};
-use super::judge::Finding;
+use super::judge::{Finding, Said};
 use super::order::{Place, Scene, When};
 use crate::scenario::Between;
 use crate::trace::Part;
@@ -65,13 +65,14 @@ pub(super) fn judge(
 ) -> Vec<Finding> {
     let judged = elements.iter().filter_map(|element| {
         let explainer = sight.explainer;
+        let of = |text: String| Said::from(text).of(&element.there_is);
         if element.steps().iter().any(|step| misses(sight, step)) {
             return None;
         }
         let mut search = Search::new(explainer.scene, element, sight.bindings, most);
         let Ok(tally) = search.run() else {
             let text = explainer.gave_up_between(element, most);
-            return Some(Finding::GaveUp(text));
+            return Some(Finding::GaveUp(of(text)));
         };
         let forgets = |step| explainer.scene.forgets(step);
         let forgets = forgets(&element.first) || forgets(&element.then);
@@ -79,22 +80,22 @@ pub(super) fn judge(
         if let Some(pair) = &tally.lacking {
             let numbers = (tally.unmet, least);
             let text = explainer.not_between(element, pair, numbers, sight.bindings);
-            return Some(Finding::Failed(text));
+            return Some(Finding::Failed(of(text)));
         }
         let is_too_many = times.max.is_some_and(|max| least > max);
         if is_too_many || possible < times.min && !forgets {
             let text = explainer.mispaired(element, least, sight.bindings);
-            return Some(Finding::Failed(text));
+            return Some(Finding::Failed(Said::from(text).of(&element.first)));
         }
         if forgets || tally.is_forgotten {
-            return Some(Finding::Unknown(explainer.forgot_between_two(element)));
+            return Some(Finding::Unknown(of(explainer.forgot_between_two(element))));
         }
         if let Some(pair) = &tally.undecided {
             let text = explainer.undecided_between(element, pair, sight.bindings);
-            return Some(Finding::Unknown(text));
+            return Some(Finding::Unknown(of(text)));
         }
         let is_certain = times.contains(least) && times.contains(possible);
-        (!is_certain).then(|| Finding::Unknown(explainer.unpaired(element, least)))
+        (!is_certain).then(|| Finding::Unknown(of(explainer.unpaired(element, least))))
     });
     judged.collect()
 }

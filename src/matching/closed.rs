@@ -6,7 +6,7 @@ use super::bindings::{Bindings, Within};
 use super::candidates::{Candidate, fits, meant};
 use super::explain::Explainer;
 use super::field::{captures_of, has_capture};
-use super::judge::Finding;
+use super::judge::{Finding, Said};
 use super::order::Place;
 use crate::scenario::NumberOf;
 
@@ -54,14 +54,22 @@ pub(super) fn never(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Vec<Finding>
         let meant = sight.meant(matcher)?;
         let (certain, unknown) = (places(&meant, Answer::Yes), places(&meant, Answer::Unknown));
         match (certain.is_empty(), unknown.first()) {
-            (false, _) => Some(Finding::Failed(sight.explainer.occurs(matcher, &certain))),
-            (true, Some(_)) => Some(Finding::Unknown(sight.explainer.may_occur(
-                matcher,
-                &unknown,
-                sight.bindings,
-            ))),
+            (false, _) => {
+                let text = sight.explainer.occurs(matcher, &certain);
+                let got = certain.first().map(|deed| sight.explainer.deed(*deed));
+                let said = Said::from(text).of(matcher).with(|told| {
+                    told.expected = format!("no {}", told.expected);
+                    told.got = got;
+                });
+                Some(Finding::Failed(said))
+            }
+            (true, Some(_)) => {
+                let text = sight.explainer.may_occur(matcher, &unknown, sight.bindings);
+                Some(Finding::Unknown(Said::from(text).of(matcher)))
+            }
             (true, None) if sight.explainer.scene.forgets(matcher) => {
-                Some(Finding::Unknown(sight.explainer.forgot("never", matcher)))
+                let text = sight.explainer.forgot("never", matcher);
+                Some(Finding::Unknown(Said::from(text).of(matcher)))
             }
             (true, None) => None,
         }
@@ -94,16 +102,18 @@ pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Findin
     };
     let (forbidden, unknown) = (of(Answer::No), of(Answer::Unknown));
     match (forbidden.is_empty(), unknown.is_empty()) {
-        (false, _) => Some(Finding::Failed(sight.explainer.not_allowed(
-            matchers,
-            &forbidden,
-            sight.bindings,
-        ))),
-        (true, false) => Some(Finding::Unknown(sight.explainer.may_not_be_allowed(
-            matchers,
-            &unknown,
-            sight.bindings,
-        ))),
+        (false, _) => {
+            let text = sight
+                .explainer
+                .not_allowed(matchers, &forbidden, sight.bindings);
+            Some(Finding::Failed(text.into()))
+        }
+        (true, false) => {
+            let text = sight
+                .explainer
+                .may_not_be_allowed(matchers, &unknown, sight.bindings);
+            Some(Finding::Unknown(text.into()))
+        }
         (true, true) => {
             let is_free = |name: &&String| {
                 let mut free = matchers.iter().filter(|matcher| matcher.fields.is_empty());
@@ -111,7 +121,7 @@ pub(super) fn only(matchers: &[Matcher], sight: &Sight<'_, '_>) -> Option<Findin
             };
             let mut forgotten = sight.explainer.scene.forgotten().iter();
             let name = forgotten.find(|name| !is_free(name))?;
-            Some(Finding::Unknown(sight.explainer.forgot_others(name)))
+            Some(Finding::Unknown(sight.explainer.forgot_others(name).into()))
         }
     }
 }
@@ -124,22 +134,33 @@ pub(super) fn count(counts: &[NumberOf<Matcher>], sight: &Sight<'_, '_>) -> Vec<
         let (certain, unknown) = (places(&meant, Answer::Yes), places(&meant, Answer::Unknown));
         let (least, most) = (certain.len() as u64, meant.len() as u64);
         let forgets = sight.explainer.scene.forgets(matcher);
+        let of = |text: String| {
+            Said::from(text).of(matcher).with(|told| {
+                told.expected = format!("{range} of {}", told.expected);
+                told.got = Some(least.to_string());
+            })
+        };
         let is_too_many = range.max.is_some_and(|max| least > max);
         if is_too_many || (most < range.min && !forgets) {
             let text = sight
                 .explainer
                 .miscounted(matcher, range, &certain, sight.bindings);
-            return Some(Finding::Failed(text));
+            return Some(Finding::Failed(of(text)));
         }
         if forgets {
             let is_met = least >= range.min && range.max.is_none();
             let text = || sight.explainer.forgot_some(matcher, range, least);
-            return (!is_met).then(|| Finding::Unknown(text()));
+            return (!is_met).then(|| Finding::Unknown(of(text())));
         }
         let is_certain = range.contains(least) && range.contains(most);
         (!is_certain).then(|| {
             let explainer = sight.explainer;
-            Finding::Unknown(explainer.uncounted(count, least, &unknown, sight.bindings))
+            Finding::Unknown(of(explainer.uncounted(
+                count,
+                least,
+                &unknown,
+                sight.bindings,
+            )))
         })
     });
     judged.collect()

@@ -7,29 +7,83 @@ use super::explain::Explainer;
 use super::order::Scene;
 use super::search::{Found, Search};
 use super::shape::Shape;
-use super::{Expected, Matcher};
-use crate::scenario::Pattern;
+use super::{Expected, Matcher, words};
+use crate::scenario::{KeyPath, Pattern};
 
 /// How many deeds a search may try at most: about a second's worth.
 pub const MOST_TRIES: u64 = 2_000_000;
 
-/// An expectation that was not met or not decided. The first line says all; the others explain.
+/// An expectation that was not met or not decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// It was certainly not met.
-    Failed(String),
+    Failed(Said),
     /// It is not known: the answer depends on values that were not read.
-    Unknown(String),
+    Unknown(Said),
     /// The search for the answer would have taken too long.
-    GaveUp(String),
+    GaveUp(Said),
+}
+
+/// What is said of an expectation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// The words for people. The first line says all; the others explain.
+    pub text: String,
+    /// The expectation, where it is a single one.
+    pub of: Option<Box<Told>>,
+}
+
+/// A single expectation as data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Where it stands in the file.
+    pub at: KeyPath,
+    /// Its number among the steps of its list; `None` where it is not of a list of steps.
+    pub step: Option<String>,
+    /// The event, as the author wrote it.
+    pub event: String,
+    /// What was expected.
+    pub expected: String,
+    /// What came instead: the most similar or the first forbidden event, or a number.
+    pub got: Option<String>,
+}
+
+impl From<String> for Said {
+    fn from(text: String) -> Self {
+        Self { text, of: None }
+    }
+}
+
+impl Said {
+    /// Says it of this matcher.
+    pub(super) fn of(self, matcher: &Matcher) -> Self {
+        let told = Told {
+            at: matcher.at.clone(),
+            event: matcher.word.clone(),
+            expected: words::of_matcher(matcher),
+            ..Told::default()
+        };
+        Self {
+            of: Some(Box::new(told)),
+            ..self
+        }
+    }
+
+    /// Adds what is known besides.
+    pub(super) fn with(mut self, add: impl FnOnce(&mut Told)) -> Self {
+        if let Some(told) = &mut self.of {
+            add(told);
+        }
+        self
+    }
 }
 
 impl Finding {
     /// Returns the text for a report.
     #[must_use]
     pub fn text(&self) -> &str {
-        let (Self::Failed(text) | Self::Unknown(text) | Self::GaveUp(text)) = self;
-        text
+        let (Self::Failed(said) | Self::Unknown(said) | Self::GaveUp(said)) = self;
+        &said.text
     }
 }
 
@@ -148,16 +202,16 @@ impl Attempt {
                 search.bind(&mut bindings, explainer.label);
                 None
             }
-            Found::GaveUp => Some(Finding::GaveUp(explainer.gave_up(&shape, most))),
+            Found::GaveUp => Some(Finding::GaveUp(explainer.gave_up(&shape, most).into())),
             Found::None if explainer.scene.forgets_a_step(&shape) => {
-                Some(Finding::Unknown(explainer.forgot_steps(&shape)))
+                Some(Finding::Unknown(explainer.forgot_steps(&shape).into()))
             }
             Found::None => Some(match found(true) {
                 (Found::All, _) if explainer.scene.forgets_between(&shape) => {
-                    Finding::Unknown(explainer.forgot_between(&shape))
+                    Finding::Unknown(explainer.forgot_between(&shape).into())
                 }
-                (Found::All, mut search) => Finding::Unknown(explainer.unknown(&mut search)),
-                (Found::GaveUp, _) => Finding::GaveUp(explainer.gave_up(&shape, most)),
+                (Found::All, mut search) => Finding::Unknown(explainer.unknown(&mut search).into()),
+                (Found::GaveUp, _) => Finding::GaveUp(explainer.gave_up(&shape, most).into()),
                 (Found::None, _) => Finding::Failed(explainer.failed(&shape, outer)),
             }),
         };

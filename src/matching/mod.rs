@@ -32,7 +32,7 @@ mod words;
 pub use bindings::Bindings;
 pub use confined::{Confinement, Realm, confine, needed as confined_calls};
 pub(crate) use field::numeral;
-pub use judge::{Finding, Judgement, MOST_TRIES, judge};
+pub use judge::{Finding, Judgement, MOST_TRIES, Said, Told, judge};
 pub use marks::{MARKING, Mark, Unmarked, may_mark};
 pub use order::Scene;
 pub use pairs::Pairs;

@@ -58,6 +58,8 @@ pub struct Column {
     cells: BTreeMap<String, Cell>,
     /// The scenarios that fail by their snapshots alone.
     only_snapshot: BTreeSet<String>,
+    /// By scenario: its file, and how long its first run took.
+    places: BTreeMap<String, (String, Duration)>,
     /// By scenario: the answer of the first run, then those of repeated runs.
     answers: BTreeMap<String, Vec<Answer>>,
 }
@@ -68,7 +70,9 @@ struct Line {
     #[serde(rename = "type")]
     kind: String,
     name: Option<String>,
+    file: Option<String>,
     verdict: Option<String>,
+    duration_ms: Option<u64>,
     kernel: Option<String>,
     #[serde(default)]
     findings: Vec<Finding>,
@@ -109,6 +113,10 @@ impl Column {
         };
         if let Some(release) = line.kernel {
             self.release = release;
+        }
+        if let (Some(file), Some(time)) = (line.file, line.duration_ms) {
+            let place = (file, Duration::from_millis(time));
+            self.places.entry(name.clone()).or_insert(place);
         }
         if line.only_snapshot && !self.cells.contains_key(&name) {
             self.only_snapshot.insert(name.clone());
@@ -174,6 +182,22 @@ impl Column {
     pub fn has_events<'a>(&self, scenarios: impl IntoIterator<Item = &'a String>) -> bool {
         let mut answers = scenarios.into_iter().flat_map(|name| self.answers(name));
         answers.any(Answer::has_events)
+    }
+
+    /// Returns the file of a scenario that has run, and the line that its first located finding is
+    /// about; the first line without one.
+    #[must_use]
+    pub fn place(&self, scenario: &str) -> Option<(String, usize)> {
+        let (file, _) = self.places.get(scenario)?;
+        let findings = self.cells.get(scenario).map(|cell| cell.findings.iter());
+        let mut lines = findings?.filter_map(|finding| finding.detail.line);
+        Some((file.clone(), lines.next().unwrap_or(1)))
+    }
+
+    /// Returns how long the first run of a scenario took, if it has run.
+    #[must_use]
+    pub fn time(&self, scenario: &str) -> Option<Duration> {
+        self.places.get(scenario).map(|(_, time)| *time)
     }
 
     /// Returns the verdict on the first run of a scenario.

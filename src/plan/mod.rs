@@ -77,7 +77,9 @@ pub use wanted::{Wanted, WantedEvent};
 pub use words::event_words;
 
 use crate::matching::{Confinement, Expected, SpanRule};
-use crate::scenario::{Diagnostic, Expect, KeyPath, Last, SandboxSpec, Scenario, Workload};
+use crate::scenario::{
+    Diagnostic, Expect, KeyPath, Last, Positions, SandboxSpec, Scenario, Workload,
+};
 use crate::trace::View;
 use perf_live::host::{Catalogue, HostError};
 use perf_live::sandbox::{Survivors, WorldSpec};
@@ -90,6 +92,8 @@ use std::path::PathBuf;
 pub struct Plan {
     /// The label of the row of `matrix`; empty without one.
     pub row: String,
+    /// Where the keys of the scenario stand.
+    pub positions: Positions,
     /// What is run.
     pub workload: Workload,
     /// The world that it runs in; `None` for the bare host.
@@ -286,6 +290,7 @@ pub fn resolve(
     }
     let mut plan = Plan {
         row: scenario.label(),
+        positions: Positions::of(scenario),
         workload: scenario.workload.clone(),
         world,
         owners,

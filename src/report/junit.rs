@@ -1,92 +1,203 @@
 //! Writes JUnit XML, which CI systems read.
 
+use super::xml;
 use crate::run::ScenarioReport;
 use crate::verdict::{Finding, Verdict, joined};
 use perf_records::units::{shown, shown_lines, shown_path};
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use std::fmt::Write;
+use std::time::Duration;
 
-/// Writes the whole suite as one XML document. A scenario that could not be run is an error, one
-/// that did not pass is a failure, and a skip is a skip.
-///
-/// # Errors
-/// What `quick-junit` cannot serialise.
-pub fn junit(reports: &[ScenarioReport]) -> Result<String, quick_junit::SerializeError> {
-    let mut suite = TestSuite::new("scenarios");
-    for report in reports {
-        let mut case = TestCase::new(
-            shown(&report.name).as_ref(),
-            status(report.verdict, &report.findings),
-        );
-        case.set_time(report.duration);
-        case.add_property(("events", report.events.to_string().as_str()));
-        case.add_property(("lost", report.lost.to_string().as_str()));
-        case.add_property(("kernel", report.kernel.as_str()));
-        for note in &report.notes {
-            case.add_property(("note", shown(note).as_ref()));
-        }
-        if let Some(path) = &report.kept {
-            case.add_property(("kept", shown_path(path).as_str()));
-        }
-        if let Some(path) = &report.dumped {
-            case.add_property(("dump", shown_path(path).as_str()));
-        }
-        suite.add_test_case(case);
-    }
-    let mut document = Report::new("harness");
-    document.add_test_suite(suite);
-    document.to_string()
+/// A list of cases.
+pub(super) struct Suite {
+    pub(super) name: String,
+    pub(super) time: Duration,
+    pub(super) properties: Vec<(&'static str, String)>,
+    pub(super) cases: Vec<Case>,
+    pub(super) system_err: String,
 }
 
-/// Returns the element for a verdict.
-pub(super) fn status(verdict: Verdict, findings: &[Finding]) -> TestCaseStatus {
-    let kind = match verdict {
-        Verdict::Pass => return TestCaseStatus::success(),
-        Verdict::Skipped => {
-            let mut status = TestCaseStatus::skipped();
-            status.set_message(shown(&joined(findings, "; ")).as_ref());
-            return status;
-        }
-        Verdict::Broken => NonSuccessKind::Error,
-        _ => NonSuccessKind::Failure,
+/// A case: a scenario, here or on a kernel.
+pub(super) struct Case {
+    pub(super) name: String,
+    /// Tells cases of the same name apart.
+    pub(super) class: String,
+    /// The scenario's file, and the line that the first located finding is about.
+    pub(super) place: Option<(String, usize)>,
+    pub(super) time: Option<Duration>,
+    pub(super) properties: Vec<(&'static str, String)>,
+    pub(super) verdict: Verdict,
+    pub(super) findings: Vec<Finding>,
+    pub(super) system_out: String,
+}
+
+/// Appends the whole suite as one XML document. A scenario that could not be run is an error, one
+/// that did not pass is a failure, and a skip is a skip.
+pub fn junit(out: &mut String, reports: &[ScenarioReport]) {
+    let suite = Suite {
+        name: "scenarios".to_owned(),
+        time: reports.iter().map(|report| report.duration).sum(),
+        properties: Vec::new(),
+        cases: reports.iter().map(case).collect(),
+        system_err: String::new(),
     };
-    let mut status = TestCaseStatus::non_success(kind);
-    status.set_type(verdict.word());
-    let first = findings
+    document(out, "harness", &[suite]);
+}
+
+fn case(report: &ScenarioReport) -> Case {
+    let mut properties = vec![
+        ("verdict", report.verdict.word().to_owned()),
+        ("events", report.events.to_string()),
+        ("lost", report.lost.to_string()),
+        ("kernel", report.kernel.clone()),
+    ];
+    let notes = report.notes.iter();
+    properties.extend(notes.map(|note| ("note", shown(note).into_owned())));
+    let files = [("kept", &report.kept), ("dump", &report.dumped)];
+    let files = files
+        .into_iter()
+        .filter_map(|(name, path)| Some((name, path.as_ref()?)));
+    properties.extend(files.map(|(name, path)| (name, shown_path(path))));
+    Case {
+        name: shown(&report.name).into_owned(),
+        class: "scenarios".to_owned(),
+        place: Some((shown_path(&report.file), line(&report.findings))),
+        time: Some(report.duration),
+        properties,
+        verdict: report.verdict,
+        findings: report.findings.clone(),
+        system_out: String::new(),
+    }
+}
+
+/// Returns the line of the first finding that has one; for a scenario without, its first line.
+pub(super) fn line(findings: &[Finding]) -> usize {
+    let mut lines = findings.iter().filter_map(|finding| finding.detail.line);
+    lines.next().unwrap_or(1)
+}
+
+/// Appends the document.
+pub(super) fn document(out: &mut String, name: &str, suites: &[Suite]) {
+    out.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
+    xml::attribute(out, "name", name);
+    let all = suites.iter().flat_map(|suite| &suite.cases);
+    counts(out, all, suites.iter().map(|suite| suite.time).sum());
+    out.push_str(">\n");
+    for suite in suites {
+        out.push_str("<testsuite");
+        xml::attribute(out, "name", &suite.name);
+        counts(out, suite.cases.iter(), suite.time);
+        out.push_str(">\n");
+        properties(out, &suite.properties);
+        suite.cases.iter().for_each(|case| write_case(out, case));
+        if !suite.system_err.is_empty() {
+            xml::element(out, "system-err", &[], &suite.system_err);
+        }
+        out.push_str("</testsuite>\n");
+    }
+    out.push_str("</testsuites>\n");
+}
+
+/// What a verdict is in JUnit.
+#[derive(PartialEq, Eq)]
+enum Kind {
+    Success,
+    Skipped,
+    Error,
+    Failure,
+}
+
+impl Kind {
+    fn of(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Pass => Self::Success,
+            Verdict::Skipped => Self::Skipped,
+            Verdict::Broken => Self::Error,
+            _ => Self::Failure,
+        }
+    }
+}
+
+fn counts<'c>(out: &mut String, cases: impl Iterator<Item = &'c Case> + Clone, time: Duration) {
+    let count = |wanted: Kind| {
+        let of_kind = cases
+            .clone()
+            .filter(|case| Kind::of(case.verdict) == wanted);
+        of_kind.count()
+    };
+    let _always_fits = write!(
+        out,
+        " tests=\"{}\" skipped=\"{}\" errors=\"{}\" failures=\"{}\" time=\"{}\"",
+        cases.clone().count(),
+        count(Kind::Skipped),
+        count(Kind::Error),
+        count(Kind::Failure),
+        seconds(time)
+    );
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.3}", time.as_secs_f64())
+}
+
+fn properties(out: &mut String, all: &[(&str, String)]) {
+    if all.is_empty() {
+        return;
+    }
+    out.push_str("<properties>\n");
+    for (name, value) in all {
+        xml::element(out, "property", &[("name", name), ("value", value)], "");
+    }
+    out.push_str("</properties>\n");
+}
+
+fn write_case(out: &mut String, case: &Case) {
+    out.push_str("<testcase");
+    xml::attribute(out, "name", &case.name);
+    xml::attribute(out, "classname", &case.class);
+    if let Some((file, line)) = &case.place {
+        xml::attribute(out, "file", file);
+        let _always_fits = write!(out, " line=\"{line}\"");
+    }
+    if let Some(time) = case.time {
+        xml::attribute(out, "time", &seconds(time));
+    }
+    out.push_str(">\n");
+    properties(out, &case.properties);
+    let word = case.verdict.word();
+    let first = case
+        .findings
         .first()
         .and_then(|finding| shown_lines(&finding.text).next());
-    status.set_message(first.unwrap_or_default().as_ref());
-    let lines: Vec<_> = findings
-        .iter()
-        .flat_map(|finding| shown_lines(&finding.text))
-        .collect();
-    status.set_description(lines.join("\n"));
-    status
+    let first = first.unwrap_or_default();
+    let lines = || {
+        let findings = case.findings.iter();
+        let lines = findings.flat_map(|finding| shown_lines(&finding.text));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let failed = [("message", &*first), ("type", word)];
+    match Kind::of(case.verdict) {
+        Kind::Success => {}
+        Kind::Skipped => {
+            let all = joined(&case.findings, "; ");
+            xml::element(out, "skipped", &[("message", &shown(&all))], "");
+        }
+        Kind::Error => xml::element(out, "error", &failed, &lines()),
+        Kind::Failure => xml::element(out, "failure", &failed, &lines()),
+    }
+    if !case.system_out.is_empty() {
+        xml::element(out, "system-out", &[], &case.system_out);
+    }
+    out.push_str("</testcase>\n");
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::suite::tests::report;
+    use crate::verdict::About;
 
     #[test]
-    fn each_kind_of_verdict_has_its_element() {
-        let report = |name: &str, verdict| ScenarioReport {
-            usage: perf_live::units::Usage::default(),
-            struck: Vec::new(),
-            name: name.to_owned(),
-            file: name.into(),
-            row: String::new(),
-            verdict,
-            duration: std::time::Duration::from_millis(5),
-            findings: vec![Finding::broken("why <not>")],
-            notes: Vec::new(),
-            events: 1,
-            lost: 0,
-            kernel: "6.1".to_owned(),
-            kept: None,
-            dumped: None,
-            only_snapshot: false,
-            trace: None,
-        };
+    fn each_kind_of_verdict_has_its_element_and_each_case_its_place() {
         let verdicts = [
             Verdict::Pass,
             Verdict::Fail,
@@ -94,25 +205,30 @@ mod tests {
             Verdict::Skipped,
             Verdict::Broken,
         ];
-        let reports: Vec<_> = verdicts
-            .iter()
-            .map(|verdict| report(verdict.word(), *verdict))
-            .collect();
-        let xml = junit(&reports).unwrap();
-        assert!(
-            xml.contains("tests=\"5\" skipped=\"1\" errors=\"1\" failures=\"2\"")
-                || xml.contains("failures=\"2\""),
-            "{xml}"
-        );
-        assert!(
-            xml.contains("<skipped message=\"why &lt;not>\"")
-                || xml.contains("<skipped message=\"why &lt;not&gt;\""),
-            "{xml}"
-        );
-        assert!(
-            xml.contains("<failure message=\"why") && xml.contains("type=\"incomplete\""),
-            "{xml}"
-        );
-        assert!(xml.contains("<error message=\"why"), "{xml}");
+        let reports = verdicts.map(|verdict| ScenarioReport {
+            name: verdict.word().to_owned(),
+            verdict,
+            findings: vec![Finding::missed(About::Exit, "why <not>")],
+            ..report()
+        });
+        let mut xml = String::new();
+        junit(&mut xml, &reports);
+        for part in [
+            "<testsuites name=\"harness\" tests=\"5\" skipped=\"1\" errors=\"1\" failures=\"2\" time=\"0.035\">",
+            "<skipped message=\"why &lt;not&gt;\"/>",
+            "<failure message=\"why &lt;not&gt;\" type=\"incomplete\">why &lt;not&gt;</failure>",
+            "<error message=\"why &lt;not&gt;\" type=\"broken\">",
+            "<testcase name=\"pass\" classname=\"scenarios\" file=\"scenarios/mv.yaml\" line=\"1\" time=\"0.007\">",
+        ] {
+            assert!(xml.contains(part), "{part}\n{xml}");
+        }
+    }
+
+    #[test]
+    fn the_line_is_that_of_the_first_finding_that_has_one() {
+        let mut second = Finding::missed(About::Exit, "b");
+        second.detail.line = Some(7);
+        let findings = [Finding::missed(About::Run, "a"), second];
+        assert_eq!((line(&findings), line(&findings[..1])), (7, 1));
     }
 }

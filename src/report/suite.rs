@@ -135,6 +135,20 @@ pub fn list_json(out: &mut String, version: &str, items: &[Item]) {
     }
 }
 
+/// `24 scenarios: 23 pass, 1 fail`.
+#[must_use]
+pub fn counted(verdicts: &[Verdict]) -> String {
+    let counts = Verdict::ALL.iter().filter_map(|word| {
+        let count = verdicts.iter().filter(|verdict| *verdict == word).count();
+        (count > 0).then(|| format!("{count} {}", word.word().replace('_', " ")))
+    });
+    let counts: Vec<String> = counts.collect();
+    let plural = if verdicts.len() == 1 { "" } else { "s" };
+    let colon = if verdicts.is_empty() { "" } else { ": " };
+    let counts = counts.join(", ");
+    format!("{} scenario{plural}{colon}{counts}", verdicts.len())
+}
+
 /// Appends the last line of a suite: how often each verdict was given.
 pub fn suite_json(out: &mut String, verdicts: &[Verdict]) {
     object_line(out, "summary", |line| {
@@ -146,11 +160,11 @@ pub fn suite_json(out: &mut String, verdicts: &[Verdict]) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::verdict::About;
 
-    fn report() -> ScenarioReport {
+    pub(in crate::report) fn report() -> ScenarioReport {
         ScenarioReport {
             usage: Usage {
                 cpu: Some(std::time::Duration::from_micros(2500)),
@@ -281,7 +295,8 @@ mod tests {
             out.contains("\"notes\":[\"runs without tracepoint `a:b`\"]"),
             "{out}"
         );
-        let xml = crate::report::junit(&[noted]).expect("a document");
+        let mut xml = String::new();
+        crate::report::junit(&mut xml, &[noted]);
         let property = "<property name=\"note\" value=\"runs without tracepoint `a:b`\"/>";
         assert!(xml.contains(property), "{xml}");
     }

@@ -30,6 +30,7 @@ mod rejudge;
 mod scenario;
 mod session;
 mod setting;
+mod shard;
 mod side_by_side;
 mod sources;
 mod stat;
@@ -63,6 +64,7 @@ pub use recorded::{
 pub use scenario::{Outcome, SnapshotOutcome, Subject, attempt};
 pub use session::{Control, Next, Patience, SessionError, Undisturbed, follow};
 pub use setting::{Extras, Fault, Fired, Observer, Setting, Turn};
+pub use shard::{NoShard, Shard, Whole, WholeError, whole};
 pub use stat::Counters;
 pub use study::{
     CalibrateError, Calibrating, Killer, LEAST_KILLED, MutationOptions, MutationReport,

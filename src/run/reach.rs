@@ -135,6 +135,25 @@ impl AccessError {
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
+        let hint = self.remedy();
+        let in_guest =
+            "in a virtual machine it takes no right: harness run --vm, harness vm -- COMMAND";
+        match (hint, self.is_of_rights()) {
+            (Some(hint), true) => Some(format!("{hint}; {in_guest}")),
+            (hint, _) => hint,
+        }
+    }
+
+    /// Whether it is a right that is missing.
+    fn is_of_rights(&self) -> bool {
+        match self {
+            Self::Nothing { .. } => true,
+            Self::Open(error) => error.is_permission(),
+            Self::Host(_) => false,
+        }
+    }
+
+    fn remedy(&self) -> Option<String> {
         match self {
             Self::Host(error) => error.hint(),
             Self::Open(error) => error.hint(),

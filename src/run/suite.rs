@@ -301,6 +301,9 @@ impl<'a> Suite<'a> {
                     let panicked = Finding::broken("the harness panicked");
                     report.findings.push(panicked);
                 }
+                for finding in &mut report.findings {
+                    finding.locate(&plan.positions);
+                }
             }
         }
         report.duration = start.elapsed();

@@ -85,7 +85,7 @@ pub(super) fn workload(
     let program = argv.first().copied().unwrap_or_default();
     Ok(sandbox::Workload {
         program: Program::find(OsStr::new(program), OsStr::new(&path), dir)
-            .map_err(sandbox::LaunchError::NotExecuted)?,
+            .map_err(|error| sandbox::LaunchError::NotExecuted(error.or_elsewhere(&world)))?,
         arguments: argv
             .iter()
             .map(|&argument| c_string(argument.to_owned()))

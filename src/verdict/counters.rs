@@ -18,7 +18,8 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
             Some(counter) if range.contains(counter.value) => None,
             Some(counter) => {
                 let reason = format!("expected {range} of `{name}`, counted {}", counter.value);
-                Some(Finding::missed(about(), reason))
+                let finding = Finding::missed(about(), reason).of_event(name);
+                Some(finding.but(range.to_string(), counter.value.to_string()))
             }
         }
     });

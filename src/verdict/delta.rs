@@ -54,7 +54,8 @@ fn delta(
         let numbers = format!("{} against {}", said(run), said(base));
         if is_below(most) || is_above(least) {
             let reason = format!("expected {}, got {numbers}", wanted(delta));
-            findings.push(Finding::missed(About::Baseline, reason));
+            let finding = Finding::missed(About::Baseline, reason).of_event(&delta.step.word);
+            findings.push(finding.but(wanted(delta), numbers));
         } else if is_below(least) || is_above(most) {
             let wanted = wanted(delta);
             let reason = format!(

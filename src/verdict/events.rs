@@ -37,7 +37,7 @@ fn confined(plan: &Plan, run: &Run) -> Vec<Finding> {
     let found = matching::confine(confinement, &run.trace, forgets).into_iter();
     let about = |realm: matching::Realm| About::Confined(realm.word().to_owned());
     found
-        .map(|(realm, finding)| named(finding, about(realm)))
+        .map(|(realm, finding)| named(plan, finding, about(realm)))
         .collect()
 }
 
@@ -70,18 +70,27 @@ fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<F
     );
     let of_sections = sections::judge(plan, deeds, &judgement.bindings, forgotten);
     let of_run = judgement.findings.into_iter();
-    let of_run = of_run.map(|finding| named(finding, About::Events));
+    let of_run = of_run.map(|finding| named(plan, finding, About::Events));
     of_run.chain(of_sections).collect()
 }
 
 /// Makes a finding of what a search found: what is not known is not judged, and a search that takes
 /// too long is a failure of the harness.
-pub(super) fn named(finding: matching::Finding, about: About) -> Finding {
-    match finding {
-        matching::Finding::Failed(text) => Finding::missed(about, text),
-        matching::Finding::Unknown(text) => Finding::unknown(about, text),
-        matching::Finding::GaveUp(text) => Finding::new(Kind::Broken, about, text),
+pub(super) fn named(plan: &Plan, finding: matching::Finding, about: About) -> Finding {
+    let (kind, said) = match finding {
+        matching::Finding::Failed(said) => (Kind::Missed, said),
+        matching::Finding::Unknown(said) => (Kind::Unknown, said),
+        matching::Finding::GaveUp(said) => (Kind::Broken, said),
+    };
+    let mut finding = Finding::new(kind, about, said.text);
+    if let Some(told) = said.of {
+        finding.place(&plan.positions, &told.at);
+        finding.detail.step = told.step;
+        finding.detail.event = Some(told.event);
+        finding.detail.expected = Some(told.expected);
+        finding.detail.got = told.got;
     }
+    finding
 }
 
 /// Finds operations of io_uring that do what an expectation forbids or counts without naming the
@@ -144,7 +153,13 @@ fn numbers(
             let reason = reason + ", and those of earlier were overwritten";
             return Some(Finding::unknown(About::Events, reason));
         }
-        (!range.contains(count)).then(|| Finding::missed(About::Events, reason))
+        (!range.contains(count)).then(|| {
+            let mut finding = Finding::missed(About::Events, reason);
+            finding.place(&plan.positions, &matcher.at);
+            finding
+                .of_event(word)
+                .but(range.to_string(), count.to_string())
+        })
     });
     wrong.collect()
 }

@@ -2,6 +2,7 @@
 
 use super::Verdict;
 use crate::plan::{Lack, LackOf};
+use crate::scenario::{KeyPath, Positions};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -79,6 +80,33 @@ pub struct Finding {
     pub about: About,
     /// Its words for people.
     pub text: String,
+    /// What of it is known as data.
+    #[serde(flatten)]
+    pub detail: Detail,
+}
+
+/// What of a finding is known as data.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Detail {
+    /// The line of the scenario's file, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The column there, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
+    /// The number of the step in its list: `2`, or `2.1` within a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The event, as the scenario has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    /// What was expected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// What came instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub got: Option<String>,
 }
 
 impl Finding {
@@ -88,7 +116,63 @@ impl Finding {
             kind,
             about,
             text: text.into(),
+            detail: Detail::default(),
         }
+    }
+
+    /// Adds what was expected, and what came.
+    #[must_use]
+    pub fn but(mut self, expected: impl Into<String>, got: impl Into<String>) -> Self {
+        self.detail.expected = Some(expected.into());
+        self.detail.got = Some(got.into());
+        self
+    }
+
+    /// Adds the event that it is about.
+    #[must_use]
+    pub fn of_event(mut self, event: &str) -> Self {
+        self.detail.event = Some(event.to_owned());
+        self
+    }
+
+    /// Adds where the scenario says what it is about, unless that is known more exactly.
+    pub fn locate(&mut self, positions: &Positions) {
+        if self.detail.line.is_none() {
+            let expect = || KeyPath::root().key("expect");
+            let at = match &self.about {
+                About::Run | About::Kernel | About::Machine => KeyPath::root(),
+                About::Events => expect(),
+                About::Section(name) => expect().key("sections").key(name),
+                About::Confined(realm) => expect().key("confined").key(realm),
+                About::Counter(name) => expect().key("count").key(name),
+                About::Exit => expect().key("exit"),
+                About::Stdout => expect().key("stdout"),
+                About::Stderr => expect().key("stderr"),
+                About::Limit(word) if word == "timeout" => {
+                    KeyPath::root().key("workload").key(word)
+                }
+                About::Limit(word) => KeyPath::root().key("sandbox").key("limits").key(word),
+                About::Processes => KeyPath::root().key("sandbox").key("survivors"),
+                About::File(path) => expect().key("files_after").key(path),
+                About::Snapshot | About::NoSnapshot => KeyPath::root().key("snapshot"),
+                About::Baseline => expect().key("delta"),
+            };
+            // What is expected without a key is expected of the workload.
+            let has_key = at == KeyPath::root() || positions.has(&at);
+            let at = if has_key {
+                at
+            } else {
+                KeyPath::root().key("workload")
+            };
+            self.place(positions, &at);
+        }
+    }
+
+    /// Adds where that stands.
+    pub(super) fn place(&mut self, positions: &Positions, at: &KeyPath) {
+        let (line, column) = positions.get(at);
+        self.detail.line = Some(line);
+        self.detail.column = Some(column);
     }
 
     /// An expectation that was not met.

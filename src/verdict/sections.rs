@@ -54,7 +54,7 @@ pub(super) fn judge(
             matching::MOST_TRIES,
         );
         let of_section = judgement.findings.into_iter();
-        findings.extend(of_section.map(|finding| named(finding, about())));
+        findings.extend(of_section.map(|finding| named(plan, finding, about())));
     }
     findings
 }

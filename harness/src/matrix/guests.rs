@@ -3,7 +3,8 @@
 
 use crate::formats;
 use crate::kernels::Kernels;
-use crate::out::{note, note_for_now};
+use crate::out::{self, note, note_for_now};
+use crate::shard;
 use crate::status;
 use crate::suite::Chosen;
 use crate::vm::{Size, job};
@@ -11,7 +12,7 @@ use perf_live::errors::chain;
 use perf_records::units::shown_lines;
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, IsTerminal};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -39,7 +40,7 @@ impl Suite<'_> {
         let work = Work {
             suite: self,
             machine: self.size.machine(),
-            is_terminal: std::io::stderr().is_terminal(),
+            is_terminal: out::has_sequences(&std::io::stderr()),
             columns: Mutex::new(kernels.iter().map(|name| Column::of(name)).collect()),
         };
         let all: Vec<usize> = (0..kernels.len()).collect();
@@ -102,7 +103,7 @@ impl Suite<'_> {
             words.extend(["--exact".into(), name.into()]);
         }
         if let (None, Some(filter)) = (only, filter) {
-            words.extend(["--filter".into(), filter.as_str().into()]);
+            words.extend(["--filter".into(), filter.text.clone().into()]);
         }
         words.push("--".into());
         words.extend(paths.iter().map(|path| path.clone().into_os_string()));
@@ -159,7 +160,11 @@ impl Work<'_> {
         let name = self.edit(index, |column| column.kernel.clone());
         let place = self.place(&name);
         let ended = place.and_then(|place| self.run(index, &place, &self.suite.command(None)));
-        let how = if ended.is_err() { "broken" } else { "done" };
+        let how = match &ended {
+            Err(_) if self.machine.stop.is_asked() => "interrupted",
+            Err(_) => "broken",
+            Ok(()) => "done",
+        };
         self.edit(index, |column| {
             column.took = begun.elapsed();
             column.trouble = ended.err();
@@ -215,6 +220,8 @@ impl Work<'_> {
         let mut job = job(command.to_vec(), &[]);
         // Files that are written in the guest would be lost.
         job.environment.retain(|(name, _)| name != "CI");
+        let is_of_shard = |name: &OsString| shard::VARIABLES.iter().any(|it| name == it);
+        job.environment.retain(|(name, _)| !is_of_shard(name));
         job.environment.push(("CI".into(), "1".into()));
         let mut lines = Lines::default();
         let mut said = Vec::new();
@@ -238,7 +245,11 @@ impl Work<'_> {
     fn on_host(&self, index: usize, command: &[OsString]) -> Result<(), String> {
         let (program, words) = command.split_first().ok_or("there is no command")?;
         let failed = |error: std::io::Error| format!("cannot run the harness: {}", chain(&error));
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        for name in shard::VARIABLES {
+            command.env_remove(name);
+        }
+        let mut child = command
             .args(words)
             .env("CI", "1")
             .stdin(Stdio::null())

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod calibrate;
+mod consumers;
 mod diff;
 mod editors;
 mod ends;
@@ -12,6 +13,7 @@ mod new;
 mod reports;
 mod rights;
 mod selection;
+mod shards;
 mod snapshots;
 mod statuses;
 mod summary;

@@ -45,11 +45,17 @@ fn what_a_workload_prints_neither_steers_the_terminal_nor_forges_a_line() {
              expect: {{ stdout: other, files_after: {{ f: other }} }}\n"
         ),
     );
-    for form in ["human", "json", "junit"] {
+    for form in ["human", "json", "junit", "ktap", "markdown", "html"] {
         let run = project.harness(&["run", "--format", form, "scenarios"]);
         assert_all_harmless(run.assert_status(1));
         assert!(run.stdout.contains("everything"), "{form}: {}", run.stdout);
     }
+    // Of commands to GitHub there is one for each scenario.
+    let run = project.harness(&["run", "--format", "github", "scenarios"]);
+    let is_own = |line: &str| line.starts_with("::error file=scenarios/");
+    assert!(run.stdout.lines().all(is_own), "{}", run.stdout);
+    assert_eq!(run.stdout.lines().count(), 2);
+    assert_harmless(&run.stdout.replace("::error file=", ""));
     let made = project.harness(&[
         "new",
         "-o",

@@ -18,6 +18,7 @@ macro_rules! followed {
 
 followed! {
     readme: "README.md",
+    confinement: "harness/docs/confinement.md",
     durability: "harness/docs/durability.md",
     kernels_and_ci: "harness/docs/kernels-and-ci.md",
     limits: "harness/docs/limits.md",

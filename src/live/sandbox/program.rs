@@ -22,6 +22,16 @@ pub enum NotExecuted {
         /// As it was named.
         program: String,
     },
+    /// There is no such file where the workload is, and one where the harness is.
+    #[error("`{program}` could not be executed: no such file in the sandbox; this machine has `{}`", .found.display())]
+    Elsewhere {
+        /// As it was named.
+        program: String,
+        /// Where it is.
+        found: PathBuf,
+        /// The folder of the host's that the sandbox hides, and that it is in.
+        hidden: Option<&'static str>,
+    },
     /// The file has no execute permission, or a folder on the way does not let through.
     #[error("`{program}` could not be executed: permission denied")]
     Permission {
@@ -35,6 +45,18 @@ pub enum NotExecuted {
         program: String,
         /// The interpreter, where the file has a `#!` line.
         interpreter: Option<String>,
+    },
+    /// The interpreter is in a folder of the host's that the sandbox has a folder of its own for.
+    #[error(
+        "`{program}` could not be executed: its interpreter `{interpreter}` is not in the sandbox, which has a `{folder}` of its own"
+    )]
+    HiddenInterpreter {
+        /// As it was named.
+        program: String,
+        /// The interpreter.
+        interpreter: String,
+        /// The folder.
+        folder: &'static str,
     },
     /// There is such a file, but the sandbox has a folder of its own in the place of the host's.
     #[error("`{program}` could not be executed: the sandbox has a `{folder}` of its own")]
@@ -71,7 +93,7 @@ impl NotExecuted {
     /// one.
     #[must_use]
     pub fn shell_status(&self) -> i32 {
-        if matches!(self, Self::Missing { .. }) {
+        if matches!(self, Self::Missing { .. } | Self::Elsewhere { .. }) {
             127
         } else {
             126
@@ -83,6 +105,21 @@ impl NotExecuted {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Missing { .. } | Self::Other { .. } => None,
+            Self::Elsewhere { found, hidden, .. } => {
+                let name = found.file_name().unwrap_or_default().to_string_lossy();
+                let (is_hidden, found) = (hidden.is_some(), found.display());
+                let open = match is_hidden {
+                    true => " with `sandbox: { root: host }`",
+                    false => "",
+                };
+                Some(format!(
+                    "lay it into the working directory with `workload.files: {{ {name}: {{ from: PATH }} }}`, where PATH leads to it from the \
+                     scenario's file; or name it `{found}`{open}"
+                ))
+            }
+            Self::HiddenInterpreter { .. } => {
+                Some("choose `sandbox: { root: host }`, or install it elsewhere".to_owned())
+            }
             Self::Permission { program } => Some(format!("chmod +x {program}")),
             Self::Interpreter { .. } => Some("install it, or correct the first line".to_owned()),
             Self::Hidden { .. } => Some(
@@ -93,6 +130,31 @@ impl NotExecuted {
             Self::Format { program } => Some(format!(
                 "give it a first line such as `#!/bin/sh`, or run `sh {program}`"
             )),
+        }
+    }
+}
+
+impl NotExecuted {
+    /// Of a file that is missing in a world, says where this process would find it: in its own
+    /// working directory, or in its `PATH`.
+    #[must_use]
+    pub fn or_elsewhere(self, world: &World) -> Self {
+        let Self::Missing { program } = &self else {
+            return self;
+        };
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let here = std::env::current_dir().unwrap_or_default();
+        let found = match Program::find(OsStr::new(program), &path, &here) {
+            Ok(Program(found)) => here.join(found),
+            Err(_) => return self,
+        };
+        match found.canonicalize() {
+            Ok(found) if found.is_file() => Self::Elsewhere {
+                program: program.clone(),
+                hidden: world.hides(&found),
+                found,
+            },
+            _ => self,
         }
     }
 }
@@ -151,11 +213,27 @@ impl Program {
                 NotExecuted::Directory { program }
             }
             (Some(libc::EACCES), _) => NotExecuted::Permission { program },
-            (Some(libc::ENOENT), Ok(_)) => NotExecuted::Interpreter {
-                program,
-                interpreter: interpreter(&file),
-            },
-            (Some(libc::ENOENT | libc::ENOTDIR), Err(_)) => NotExecuted::Missing { program },
+            (Some(libc::ENOENT), Ok(_)) => {
+                let interpreter = interpreter(&file);
+                let hidden = interpreter.as_ref().and_then(|interpreter| {
+                    let path = Path::new(interpreter);
+                    world.hides(path).filter(|_| path.exists())
+                });
+                match (hidden, interpreter) {
+                    (Some(folder), Some(interpreter)) => NotExecuted::HiddenInterpreter {
+                        program,
+                        interpreter,
+                        folder,
+                    },
+                    (_, interpreter) => NotExecuted::Interpreter {
+                        program,
+                        interpreter,
+                    },
+                }
+            }
+            (Some(libc::ENOENT | libc::ENOTDIR), Err(_)) => {
+                NotExecuted::Missing { program }.or_elsewhere(world)
+            }
             (Some(libc::ENOEXEC), _) => NotExecuted::Format { program },
             _ => NotExecuted::Other {
                 program,

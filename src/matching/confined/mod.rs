@@ -80,12 +80,12 @@ pub fn confine(
         let line = confinement.lines.get(&realm).copied().unwrap_or_default();
         let key = format!("`expect.confined.{}`", realm.word());
         let finding = if let Some(all @ [first, ..]) = of(Answer::No) {
-            Finding::Failed(worlds.forbidden(&key, line, (first, all), &family))
+            Finding::Failed(worlds.forbidden(&key, line, (first, all), &family).into())
         } else if let Some(all @ [first, ..]) = of(Answer::Unknown) {
-            Finding::Unknown(undecided(&key, line, (first, all), &family))
+            Finding::Unknown(undecided(&key, line, (first, all), &family).into())
         } else if forgets {
             let text = format!("{key} (line {line}) may have been broken by what was overwritten");
-            Finding::Unknown(text)
+            Finding::Unknown(text.into())
         } else {
             return None;
         };

@@ -56,7 +56,7 @@ impl Explainer<'_, '_> {
     }
 
     /// Returns a deed's text with its task.
-    fn deed(&self, place: Place) -> String {
+    pub(super) fn deed(&self, place: Place) -> String {
         let deed = self.scene.deeds.get(place);
         deed.copied().map(told).unwrap_or_default()
     }

@@ -7,6 +7,7 @@ use crate::matching::answer::Answer;
 use crate::matching::bindings::Bindings;
 use crate::matching::candidates::Candidate;
 use crate::matching::field::captures_of;
+use crate::matching::judge::Said;
 use crate::matching::order::Place;
 use crate::matching::search::Search;
 use crate::matching::shape::{Leaf, LeafId, Shape};
@@ -42,7 +43,7 @@ struct End {
 
 impl Explainer<'_, '_> {
     /// Explains why the steps have no deeds.
-    pub(in crate::matching) fn failed(&self, shape: &Shape<'_>, outer: &Bindings) -> String {
+    pub(in crate::matching) fn failed(&self, shape: &Shape<'_>, outer: &Bindings) -> Said {
         let mut search = Search::new(self.scene, shape, outer, true, MOST_TRIES);
         search.run_as_far_as_possible();
         let beginnings = std::mem::take(&mut search.best);
@@ -53,17 +54,21 @@ impl Explainer<'_, '_> {
             (None, _) => (usize::MAX, 0),
         };
         let Some(end) = ends.min_by_key(cost) else {
-            return String::new();
+            return Said::default();
         };
         let Some(leaf) = shape.leaves.get(end.met.len()) else {
-            return self.nothing_but_gaps(&mut search);
+            return self.nothing_but_gaps(&mut search).into();
         };
         let marks = marks(shape, leaf, &end);
         let mut lines = vec![self.headline(shape, leaf, &end)];
         lines.extend(steps(shape, leaf, &end, &marks));
         lines.extend(self.near(leaf, &end));
         lines.extend(around(self.scene, &marks));
-        lines.join("\n")
+        let got = end.near.first().map(|near| self.deed(near.deed));
+        Said::from(lines.join("\n")).of(leaf.matcher).with(|told| {
+            told.step = Some(leaf.number.clone());
+            told.got = got;
+        })
     }
 
     /// Returns how a partial match ends.

@@ -48,8 +48,8 @@ fn found(rules: &Confined, text: &str) -> Vec<(Realm, Finding)> {
 fn word(rules: &Confined, line: &str) -> String {
     match found(rules, line).first() {
         None => "allowed".to_owned(),
-        Some((_, Finding::Failed(text))) => {
-            let quoted = text.split('`').nth(3).unwrap_or_default();
+        Some((_, Finding::Failed(said))) => {
+            let quoted = said.text.split('`').nth(3).unwrap_or_default();
             format!("not {quoted}")
         }
         Some((_, finding)) => {
@@ -323,7 +323,7 @@ fn the_first_offender_is_shown_with_its_ancestry_and_the_rule_that_allows_it() {
         panic!("{found:?}");
     };
     assert_eq!(
-        said,
+        said.text,
         "`expect.confined.writes` does not allow `out/log` (line 1)\n\
          - P2 unlink(\"out/log\") = 0\n  in P1 sh > P2 git\n  \
          what allows it: writes: [\"out/log\"]\n  and 1 more"

@@ -99,6 +99,7 @@ fn what_takes_too_long_is_neither_met_nor_missed() {
             "`expect.sequence`, step 1 of 2 (line 1) may be one of 100 `a`, and whether one fits all steps could not be told within 50 \
              attempts; what the steps say of their fields decides how many there are"
                 .to_owned()
+                .into()
         )]
     );
 }

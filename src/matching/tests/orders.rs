@@ -352,7 +352,7 @@ fn a_section_sees_what_the_run_has_bound() {
         &run.bindings,
         MOST_TRIES,
     );
-    let [Finding::Failed(text)] = counted.findings.as_slice() else {
+    let [Finding::Failed(Said { text, .. })] = counted.findings.as_slice() else {
         panic!("{counted:?}");
     };
     assert!(

@@ -1,7 +1,8 @@
 //! Writes the results on several kernels as one page: without scripts or links to a network, folded
 //! by `<details>` alone.
 //!
-//! Equal results are not in it: its size depends on the differences.
+//! Of several kernels equal results are not in it: its size depends on the differences. A trace is
+//! in it once, however many kernels have the same.
 
 mod more;
 mod summary;
@@ -11,6 +12,7 @@ mod tests;
 mod text;
 mod traces;
 
+use super::date;
 use super::matrix::{MatrixReport, plural};
 use crate::matrix::Column;
 use crate::upgrade::Class;
@@ -24,7 +26,14 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>) {
     let scenarios = plural(report.matrix.scenarios.len(), "scenario");
     let title = format!(
         "{scenarios} on {}",
-        plural(report.matrix.columns.len(), "kernel")
+        match report.matrix.columns.as_slice() {
+            [column] => {
+                let mut name = String::new();
+                text::escape(&mut name, &column.kernel);
+                name
+            }
+            columns => plural(columns.len(), "kernel"),
+        }
     );
     // No script and no foreign content can run, even if text of a trace contained it.
     let _always_fits = write!(
@@ -33,8 +42,18 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>) {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n"
+         <style>\n{STYLE}"
     );
+    cards(out, report);
+    let _always_fits = write!(
+        out,
+        "</style>\n</head>\n<body>\n<header>\n<h1>{title}</h1>\n"
+    );
+    if let Some(made) = report.made {
+        let iso = date::iso(made);
+        let shown = iso.replace('T', " ").replace('Z', " UTC");
+        let _always_fits = writeln!(out, "<p><time datetime=\"{iso}\">{shown}</time></p>");
+    }
     summary::lead(out, report);
     out.push_str("</header>\n<main>\n");
     summary::kernels(out, report);
@@ -47,6 +66,29 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>) {
         "<p>Made by harness {}.</p>\n</footer>\n</body>\n</html>",
         env!("CARGO_PKG_VERSION")
     );
+}
+
+/// Appends rules by which a verdict names its kernel on a narrow page, whose table has no head.
+fn cards(out: &mut String, report: &MatrixReport<'_>) {
+    out.push_str("@media (max-width: 46rem) {\n");
+    for (place, column) in report.matrix.columns.iter().enumerate() {
+        let number = place.saturating_add(2);
+        let _always_fits = write!(
+            out,
+            "  .matrix > tbody > tr:not(.more) > td:nth-child({number})::after {{ content: \"\\2002"
+        );
+        for c in column.kernel.chars() {
+            match c.is_ascii_alphanumeric() {
+                true => out.push(c),
+                // By its number and a blank, which ends the number.
+                false => {
+                    let _always_fits = write!(out, "\\{:x} ", u32::from(c));
+                }
+            }
+        }
+        out.push_str("\"; }\n");
+    }
+    out.push_str("}\n");
 }
 
 /// The name of a class in the style sheet.

@@ -41,7 +41,49 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>)
         write_step(out, report, row, step, &found, &waiting);
         done.append(&mut waiting);
     }
+    for (trace, kernels) in traces_of(report, row.name) {
+        whole(out, trace, &kernels);
+    }
     out.push_str("</details>");
+}
+
+/// Returns the traces of a scenario, each with the kernels that have it.
+pub(super) fn traces_of<'a>(
+    report: &MatrixReport<'a>,
+    scenario: &str,
+) -> Vec<(&'a str, Vec<&'a str>)> {
+    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
+    for column in &report.matrix.columns {
+        let Some(answer) = column.answers(scenario).first() else {
+            continue;
+        };
+        match all.iter_mut().find(|(trace, _)| *trace == answer.trace) {
+            _ if answer.trace.is_empty() => {}
+            Some((_, kernels)) => kernels.push(&column.kernel),
+            None => all.push((&answer.trace, vec![&column.kernel])),
+        }
+    }
+    all
+}
+
+/// How many lines of a trace are shown; `harness run --traces` has all of a longer one.
+const LINES: usize = 10_000;
+
+/// Writes a whole trace, folded.
+fn whole(out: &mut String, trace: &str, kernels: &[&str]) {
+    let count = trace.lines().count();
+    out.push_str("<details class=\"whole\"><summary>The trace on ");
+    escape(out, &kernels.join(", "));
+    let _always_fits = write!(out, ": {}</summary><pre>", plural(count, "line"));
+    for line in trace.lines().take(LINES) {
+        escape(out, line);
+        out.push('\n');
+    }
+    let more = count.saturating_sub(LINES);
+    if more > 0 {
+        let _always_fits = writeln!(out, "\u{2026} {more} more lines");
+    }
+    out.push_str("</pre></details>\n");
 }
 
 /// `fail on 6.12; 2 differences from 6.1 to 6.12`.
@@ -60,6 +102,9 @@ fn summary(row: &Line<'_>) -> String {
     if count > 0 {
         out.push_str(if out.is_empty() { "" } else { "; " });
         out.push_str(&plural(count, "difference"));
+    }
+    if out.is_empty() {
+        out.push_str("trace");
     }
     out
 }

@@ -34,8 +34,10 @@ impl Told<'_> {
 
 impl Line<'_> {
     /// Whether there is more to tell than its verdicts.
-    fn has_more(&self) -> bool {
-        !self.found.is_empty() || self.cells.iter().any(Told::is_odd)
+    fn has_more(&self, report: &MatrixReport<'_>) -> bool {
+        let is_odd = self.cells.iter().any(Told::is_odd);
+        let has_trace = || !more::traces_of(report, self.name).is_empty();
+        is_odd || !self.found.is_empty() || (report.shows_traces && has_trace())
     }
 
     /// Returns the words by which the row is chosen.
@@ -133,7 +135,7 @@ fn write_row(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>) {
         write_cell(out, report, row, told);
     }
     out.push_str("</tr>\n");
-    if row.has_more() {
+    if row.has_more(report) {
         let columns = row.cells.len().saturating_add(2);
         let _always_fits = write!(out, "<tr class=\"more\"><td colspan=\"{columns}\">");
         more::write(out, report, row);

@@ -141,3 +141,34 @@ fn what_an_upgrade_says_of_a_skip_is_said_once() {
         "{row}"
     );
 }
+
+#[test]
+fn the_whole_trace_is_folded_once_for_all_kernels_that_have_it() {
+    let html = page(&matrix());
+    let (_, row) = html.split_once("<th scope=\"row\">files/mv</th>").unwrap();
+    let (row, _) = row.split_once("</tbody>\n<tbody").unwrap();
+    let folds: Vec<&str> = row.split("<details class=\"whole\">").skip(1).collect();
+    let mut kernels = Vec::new();
+    for fold in &folds {
+        let (head, rest) = fold.split_once("</summary><pre>").unwrap();
+        let named = head.strip_prefix("<summary>The trace on ").unwrap();
+        let (named, count) = named.split_once(": ").unwrap();
+        kernels.extend(named.split(", "));
+        let (trace, _) = rest.split_once("</pre>").unwrap();
+        let lines = trace.lines().count();
+        assert!(count.starts_with(&format!("{lines} line")), "{head}");
+    }
+    kernels.sort_unstable();
+    assert_eq!((folds.len(), kernels), (2, vec!["5.10", "6.1", "7.2"]));
+}
+
+#[test]
+fn the_page_says_when_it_was_made_if_it_is_told() {
+    let matrix = matrix();
+    assert!(!page(&matrix).contains("<time"));
+    let when = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_709_251_199);
+    let mut out = String::new();
+    MatrixReport::of(&matrix).made(when).html(&mut out);
+    let time = "<time datetime=\"2024-02-29T23:59:59Z\">2024-02-29 23:59:59 UTC</time>";
+    assert!(out.contains(time), "{out}");
+}

@@ -12,12 +12,17 @@ use crate::matrix::{Explained, Matrix, Seen, Step};
 use crate::upgrade::{Class, Within};
 use crate::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
 
 /// The results of scenarios on several kernels, and the differences from each kernel to the next.
 #[derive(Debug)]
 pub struct MatrixReport<'a> {
     pub(super) matrix: &'a Matrix,
     pub(super) steps: Vec<Step>,
+    /// When it was made.
+    pub(super) made: Option<SystemTime>,
+    /// Whether the page has the trace of each scenario, and not only of those with more to tell.
+    pub(super) shows_traces: bool,
 }
 
 /// A change in one scenario.
@@ -35,7 +40,23 @@ impl<'a> MatrixReport<'a> {
         Self {
             matrix,
             steps: matrix.steps(),
+            made: None,
+            shows_traces: false,
         }
+    }
+
+    /// Says when it was made.
+    #[must_use]
+    pub fn made(mut self, when: SystemTime) -> Self {
+        self.made = Some(when);
+        self
+    }
+
+    /// Puts the trace of each scenario into the page.
+    #[must_use]
+    pub fn with_traces(mut self) -> Self {
+        self.shows_traces = true;
+        self
     }
 
     /// Appends the table, the results that are no plain pass, the kernels without results, then
@@ -51,12 +72,9 @@ impl<'a> MatrixReport<'a> {
         json::write(out, self);
     }
 
-    /// One XML document with a suite for each kernel.
-    ///
-    /// # Errors
-    /// What `quick-junit` cannot serialise.
-    pub fn junit(&self) -> Result<String, quick_junit::SerializeError> {
-        junit::write(self)
+    /// Appends one XML document with a suite for each kernel.
+    pub fn junit(&self, out: &mut String) {
+        junit::write(out, self);
     }
 
     /// Appends one page of HTML, which needs no other file.

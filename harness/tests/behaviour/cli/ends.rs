@@ -67,6 +67,9 @@ const CASES: &[Case] = &[
         works(0),
     ),
     case("run", &["--format", "junit", "scenarios"], works(0)),
+    case("run", &["--format", "ktap", "scenarios"], works(0)),
+    case("merge", &["part.jsonl"], works(0)),
+    case("merge", &["--format", "json", "part.jsonl"], works(0)),
     case("new", &["fresh", "-n", "2", "--", "true"], works(0)),
     case("trace", &["true"], ON_ERROR),
     case("trace", &["--format", "json", "true"], ON_ERROR),
@@ -157,6 +160,8 @@ fn project() -> Project {
     project.write("kernels.yaml", "here: host\n");
     let saved = project.harness(&["trace", "--save", "run.data", "-o", "trace", "true"]);
     saved.assert_status(0);
+    let part = project.harness(&["run", "--shard", "1/1", "--format", "json", "scenarios"]);
+    project.write("part.jsonl", &part.stdout);
     project
 }
 

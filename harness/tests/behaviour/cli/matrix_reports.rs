@@ -1,10 +1,15 @@
 //! The files that `harness matrix --report` writes. The kernel is the machine's own: no guest is
 //! needed.
 
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use quick_junit::Report;
+use std::os::unix::process::CommandExt;
+use std::process::Stdio;
 
 use super::{PASSES, SKIPPED};
-use crate::support::project::Project;
+use crate::support::fifo::Fifo;
+use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
 
 /// Two names for this machine's kernel.
@@ -66,6 +71,40 @@ fn what_cannot_be_written_is_a_usage_error_before_anything_runs() {
         assert!(!run.stderr.contains("one:"), "{}", run.stderr);
         assert_eq!(run.stdout, "");
     }
+}
+
+#[test]
+fn a_matrix_that_is_interrupted_says_so_and_calls_nothing_broken() {
+    require!(right_to_trace());
+    let project = project();
+    let mut fifo = Fifo::new(&project.join("fifo"));
+    let path = fifo.path();
+    let endless = format!(
+        "sandbox: {{ root: host }}\nworkload: {{ shell: \"echo here > '{path}'; exec sleep 1000\", timeout: 900s }}\n\
+         snapshot: false"
+    );
+    project.scenario("endless", &endless);
+    let mut command = project.program(&[&MATRIX[..], &["--report", "m.html"]].concat());
+    command.process_group(0);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let child = child.expect("the program");
+    fifo.wait_for_lines(1);
+    // As a terminal does: to all of its group.
+    let group = Pid::from_raw(i32::try_from(child.id()).expect("a process"));
+    killpg(group, Signal::SIGINT).expect("killpg");
+    let run = Run::from(child.wait_with_output().expect("its end"));
+    run.assert_status(130);
+    assert!(
+        run.stderr.contains("harness: interrupted"),
+        "{}",
+        run.stderr
+    );
+    assert!(!run.stderr.contains("broken"), "{}", run.stderr);
+    assert_eq!(run.stdout, "");
+    assert!(!project.join("m.html").exists());
 }
 
 #[test]

@@ -1,0 +1,239 @@
+//! Shards of a suite, and their merge into one result.
+
+use std::collections::BTreeSet;
+
+use super::{BROKEN, FAILS, PASSES, SKIPPED};
+use crate::support::project::Project;
+use crate::support::require::{require, right_to_trace};
+
+/// Seven scenarios of four verdicts.
+fn project() -> Project {
+    let project = Project::new();
+    for (name, yaml) in [
+        ("a", PASSES),
+        ("b", FAILS),
+        ("c", SKIPPED),
+        ("d", BROKEN),
+        ("e", PASSES),
+        ("f", PASSES),
+    ] {
+        project.scenario(name, yaml);
+    }
+    let rows = "matrix: { word: [x] }\nworkload: { run: [\"true\", \"${word}\"] }\nsnapshot: false";
+    project.scenario("g", rows);
+    project
+}
+
+/// Runs all shards, and keeps what they print in `1.jsonl` and so on.
+fn run_all(project: &Project, count: usize, scenarios: &str) -> Vec<String> {
+    let parts = (1..=count).map(|number| {
+        let shard = format!("{number}/{count}");
+        let run = project.harness(&["run", "--shard", &shard, "--format", "json", scenarios]);
+        assert!([0, 1, 77, 99].contains(&run.status), "{run:?}");
+        let name = format!("{number}.jsonl");
+        project.write(&name, &run.stdout);
+        name
+    });
+    parts.collect()
+}
+
+fn merge(project: &Project, parts: &[String], options: &[&str]) -> crate::support::project::Run {
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    project.harness(&[&["merge"], options, &parts].concat())
+}
+
+#[test]
+fn merged_shards_are_the_result_and_the_status_of_one_run() {
+    require!(right_to_trace());
+    let project = project();
+    let whole = project.harness(&["run", "--format", "json", "scenarios"]);
+    whole.assert_status(99);
+    // With more shards than scenarios some have none, which is no failure.
+    for count in [1, 3, 9] {
+        let parts = run_all(&project, count, "scenarios");
+        let merged = merge(&project, &parts, &["--format", "json"]);
+        merged.assert_status(99);
+        assert_eq!(merged.verdicts(), whole.verdicts());
+        assert_eq!(merged.json().last(), whole.json().last());
+    }
+    let parts = run_all(&project, 2, "scenarios");
+    let merged = merge(
+        &project,
+        &parts,
+        &["--report", "m.xml", "--report", "m.html"],
+    );
+    assert!(
+        merged
+            .stdout
+            .ends_with("\n7 scenarios: 4 pass, 1 fail, 1 skipped, 1 broken\n")
+    );
+    assert!(
+        project
+            .read("m.xml")
+            .contains("<testcase name=\"g[word=x]\"")
+    );
+    assert!(project.read("m.html").contains("<h1>7 scenarios on "));
+    let good = Project::with("a", PASSES);
+    let parts = run_all(&good, 3, "scenarios");
+    merge(&good, &parts, &[]).assert_status(0);
+}
+
+#[test]
+fn a_merge_of_less_or_more_than_all_parts_of_one_set_fails_and_says_which() {
+    require!(right_to_trace());
+    let project = Project::new();
+    for name in ["a", "b", "c", "d"] {
+        project.scenario(name, PASSES);
+    }
+    let parts = run_all(&project, 3, "scenarios");
+    merge(&project, &parts, &[]).assert_status(0);
+    let refused = |parts: &[String], said: &str| {
+        let run = merge(&project, parts, &[]);
+        run.assert_status(2);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+        assert_eq!(run.stdout, "");
+    };
+    refused(&parts[..2], "there is no part of shard 3/3");
+    let doubled = [&parts[..], &parts[..1]].concat();
+    refused(&doubled, "`1.jsonl` and `1.jsonl` are both shard 1/3");
+    let whole = project.harness(&["run", "--format", "json", "scenarios"]);
+    project.write("whole.jsonl", &whole.stdout);
+    refused(
+        &["whole.jsonl".to_owned()],
+        "`whole.jsonl` is no part: it was not made by",
+    );
+    let text = project.read("2.jsonl");
+    let (cut, _) = text
+        .rsplit_once("{\"type\":\"summary\"")
+        .expect("a summary");
+    project.write("cut.jsonl", cut);
+    let with_cut = [parts[0].clone(), "cut.jsonl".to_owned(), parts[2].clone()];
+    refused(&with_cut, "`cut.jsonl` is no part: it is cut off");
+    let run = project.harness(&["run", "--shard", "2/4", "--format", "json", "scenarios"]);
+    project.write("of-four.jsonl", &run.stdout);
+    let with_other = [
+        parts[0].clone(),
+        "of-four.jsonl".to_owned(),
+        parts[2].clone(),
+    ];
+    refused(
+        &with_other,
+        "`1.jsonl` is of 3 shards, and `of-four.jsonl` of 4",
+    );
+    // Another container has another version of a scenario.
+    project.scenario("d", "workload: { run: [\"true\", x] }\nsnapshot: false");
+    let run = project.harness(&["run", "--shard", "3/3", "--format", "json", "scenarios"]);
+    project.write("3.jsonl", &run.stdout);
+    refused(
+        &parts,
+        "are of different sets of scenarios: the file of `d` is not the same",
+    );
+    let missing = [parts[0].clone(), "none.jsonl".to_owned()];
+    refused(&missing, "`none.jsonl` is no part: ");
+}
+
+fn names(project: &Project, environment: &[(&str, &str)], options: &[&str]) -> BTreeSet<String> {
+    let words = [&["run", "--list"], options, &["scenarios"]].concat();
+    let run = project.harness_with(environment, &words);
+    run.assert_status(0);
+    run.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_environment_chooses_a_shard_and_is_told_that_it_was_heard() {
+    let project = project();
+    let all = names(&project, &[], &[]);
+    let mut seen = BTreeSet::new();
+    for (index, shard) in [("0", "1/3"), ("1", "2/3"), ("2", "3/3")] {
+        let environment = [("TEST_SHARD_INDEX", index), ("TEST_TOTAL_SHARDS", "3")];
+        let own = names(&project, &environment, &[]);
+        assert_eq!(own, names(&project, &[], &["--shard", shard]));
+        assert!(seen.is_disjoint(&own), "{own:?}");
+        seen.extend(own);
+        // What is named exactly was chosen by who divides: it is not divided again.
+        let named = names(&project, &environment, &["--exact", "g[word=x]"]);
+        assert_eq!(named, BTreeSet::from(["g[word=x]".to_owned()]));
+    }
+    assert_eq!(seen, all);
+    let wrong = [("TEST_SHARD_INDEX", "3"), ("TEST_TOTAL_SHARDS", "3")];
+    let run = project.harness_with(&wrong, &["run", "scenarios"]);
+    run.assert_status(2);
+    assert!(
+        run.stderr.contains("the first counts from 0"),
+        "{}",
+        run.stderr
+    );
+    let half = [("TEST_TOTAL_SHARDS", "3")];
+    project
+        .harness_with(&half, &["run", "scenarios"])
+        .assert_status(2);
+}
+
+#[test]
+fn a_shard_of_the_environment_touches_the_status_file_and_may_be_empty() {
+    require!(right_to_trace());
+    let project = Project::with("a", PASSES);
+    for index in ["0", "1", "2"] {
+        let status = project.join(&format!("status-{index}"));
+        let environment = [
+            ("TEST_SHARD_INDEX", index),
+            ("TEST_TOTAL_SHARDS", "3"),
+            ("TEST_SHARD_STATUS_FILE", status.to_str().expect("text")),
+        ];
+        let run = project.harness_with(&environment, &["run", "scenarios"]);
+        run.assert_status(0);
+        assert!(run.stdout.contains(" of 1 scenarios)\n"), "{}", run.stdout);
+        assert!(status.exists());
+    }
+}
+
+#[test]
+fn durations_of_an_earlier_run_balance_the_shards() {
+    let project = Project::new();
+    let mut lines = String::new();
+    for (name, time) in [("a", 9000), ("b", 3000), ("c", 3000), ("d", 3000)] {
+        project.scenario(name, PASSES);
+        lines += &format!(
+            "{{\"type\":\"scenario\",\"name\":\"{name}\",\"file\":\"x\",\"verdict\":\"pass\",\
+             \"duration_ms\":{time},\"findings\":[],\"events\":1,\"lost\":0,\"kernel\":\"6.1\",\
+             \"usage\":{{}},\"struck\":[]}}\n"
+        );
+    }
+    project.write("old.jsonl", &lines);
+    let own = |shard| {
+        names(
+            &project,
+            &[],
+            &["--shard", shard, "--durations", "old.jsonl"],
+        )
+    };
+    assert_eq!(own("1/2"), BTreeSet::from(["a".to_owned()]));
+    assert_eq!(own("2/2").len(), 3);
+    project.write("broken.jsonl", "x\n");
+    for (options, said) in [
+        (
+            &["--shard", "1/2", "--durations", "broken.jsonl"][..],
+            "line 1 is none of",
+        ),
+        (&["--durations", "old.jsonl"], "--shard, which is not given"),
+        (&["--shard", "0/2"], "a shard is written K/N"),
+    ] {
+        let run = project.harness(&[&["run"], options, &["scenarios"]].concat());
+        run.assert_status(2);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn scenarios_that_no_name_tells_apart_are_not_divided() {
+    let project = Project::new();
+    for folder in ["x", "y"] {
+        project.write(
+            &format!("{folder}/same.yaml"),
+            &format!("description: x\n{PASSES}\n"),
+        );
+    }
+    let run = project.harness(&["run", "--shard", "1/2", "x/same.yaml", "y/same.yaml"]);
+    run.assert_status(2);
+    assert!(run.stderr.contains("have the same name"), "{}", run.stderr);
+}
