@@ -1,7 +1,7 @@
 //! Judges `expect.confined`: what a run writes, reads, reaches and executes, and its privileges, as
 //! closed worlds over whatever call does it.
 //!
-//! [`acts`] says what a deed does, of that much that a list of calls is all: what is not known of
+//! [`acts()`] says what a deed does, of that much that a list of calls is all: what is not known of
 //! it is [`Answer::Unknown`], and so is then whether it is allowed.
 
 mod acts;
