@@ -49,7 +49,8 @@ fn skip(why: &str) {
     let _gone = writeln!(std::io::stderr(), "skipped: {why}");
 }
 
-/// Times differ from run to run, numbers of events from machine to machine, and documents have no spaces at the ends of their lines.
+/// Times differ from run to run, numbers of events from machine to machine, and documents have no
+/// spaces at the ends of their lines.
 fn without_times(report: &str) -> String {
     let mut text = String::new();
     for line in report.lines() {
