@@ -252,7 +252,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 break;
             }
             self.count()?;
-            if first.is_before(&when) && when.is_before(then) {
+            if first.is_over_before(&when) && when.is_over_before(then) {
                 within.undo(bound);
                 best = best.or(self.fit(candidate, &self.element.there_is, within)?);
             }

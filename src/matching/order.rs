@@ -68,6 +68,8 @@ pub(super) struct When {
     pub(super) end: u64,
     /// When its thread left it.
     pub(super) left: u64,
+    /// Whether it is a span, which its own thread's events may lie in.
+    pub(super) is_span: bool,
 }
 
 impl When {
@@ -78,6 +80,13 @@ impl When {
             true => self.place < other.place,
             false => self.end <= other.start,
         }
+    }
+
+    /// Whether it was over when the other began. In its thread's order a span stands where it
+    /// begins, and what comes behind may lie in it.
+    pub(super) fn is_over_before(&self, other: &Self) -> bool {
+        let may_hold = self.thread == other.thread && (self.is_span || other.is_span);
+        self.is_before(other) && (!may_hold || self.left <= other.entered)
     }
 }
 
@@ -138,6 +147,7 @@ impl<'a> Scene<'a> {
                 start,
                 end,
                 left: deed.left,
+                is_span: deed.ends.is_some(),
             });
         }
         Self {

@@ -196,6 +196,30 @@ fn spans_are_steps_but_neither_next_nor_among_all_that_may_be() {
 }
 
 #[test]
+fn a_span_is_between_two_events_of_its_thread_only_as_a_whole() {
+    let rule = rule("'a:on'", "'a:off'", &[BY_THREAD]);
+    let flushed = "between: [{ first: 'a:write', then: 'a:answer', there_is: 'span:s' }]";
+    let synced = "between: [{ first: 'span:s', then: 'a:answer', there_is: 'a:sync' }]";
+    for (wanted, order, said) in [
+        (flushed, ["write", "on", "off", "answer"], vec![]),
+        (flushed, ["write", "on", "answer", "off"], vec!["failed"]),
+        (flushed, ["on", "write", "off", "answer"], vec!["failed"]),
+        (flushed, ["write", "on", "answer", "sync"], vec!["failed"]),
+        (synced, ["on", "off", "sync", "answer"], vec![]),
+        (synced, ["on", "sync", "off", "answer"], vec!["failed"]),
+    ] {
+        let lines = order.iter().zip(1..);
+        let lines = lines.map(|(name, at)| format!("P1 {at}0-{at}0 a:{name} n=1\n"));
+        let text: String = lines.collect();
+        assert_eq!(
+            judged_with(&rule, &text, wanted),
+            said,
+            "{wanted} {order:?}"
+        );
+    }
+}
+
+#[test]
 fn a_length_is_compared_and_what_has_none_passes_no_test_of_it() {
     let rule = rule("'a:on'", "'a:off'", &[BY_THREAD]);
     let text = "P1 10-10 a:on n=1\nP1 20-20 a:off n=2\nP1 30-30 a:on n=3";
