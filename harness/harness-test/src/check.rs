@@ -23,6 +23,8 @@ pub struct Check {
     exit: Option<i32>,
     events: Vec<String>,
     lists: Vec<(&'static str, Vec<String>)>,
+    between: Vec<[String; 3]>,
+    confined: Vec<(String, String)>,
 }
 
 impl Check {
@@ -85,6 +87,25 @@ impl Check {
     /// A step that does not occur.
     pub fn never(self, step: impl Into<String>) -> Self {
         self.list("never", [step])
+    }
+
+    /// Between each `first` and the next `then` behind it there is this step.
+    pub fn between(
+        mut self,
+        first: impl Into<String>,
+        then: impl Into<String>,
+        there_is: impl Into<String>,
+    ) -> Self {
+        self.between
+            .push([first.into(), then.into(), there_is.into()]);
+        self
+    }
+
+    /// Allows nothing of a kind but this, whatever call does it: a key of `expect.confined` and its
+    /// value as YAML in one line, `("writes", "[data, 'data/**']")`, `("network", "[]")`.
+    pub fn confined(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.confined.push((key.into(), value.into()));
+        self
     }
 
     fn list<S: Into<String>>(
@@ -186,7 +207,9 @@ impl Check {
             all.push(json!({ "syscalls": calls }));
         }
         // Writing to a String never fails.
-        let _ = writeln!(scenario, "trace: {}", json!({ "events": all }));
+        if !all.is_empty() {
+            let _ = writeln!(scenario, "trace: {}", json!({ "events": all }));
+        }
         let _ = writeln!(scenario, "expect:\n  exit: {}", self.exit.unwrap_or(0));
         for (key, steps) in &self.lists {
             let _ = writeln!(scenario, "  {key}:");
@@ -194,6 +217,21 @@ impl Check {
                 let (event, fields) = halves(step);
                 let _ = writeln!(scenario, "    - {}: {fields}", json!(event));
             }
+        }
+        if !self.between.is_empty() {
+            scenario.push_str("  between:\n");
+        }
+        for steps in &self.between {
+            for (key, step) in ["- first", "  then", "  there_is"].iter().zip(steps) {
+                let (event, fields) = halves(step);
+                let _ = writeln!(scenario, "    {key}: {{ {}: {fields} }}", json!(event));
+            }
+        }
+        if !self.confined.is_empty() {
+            scenario.push_str("  confined:\n");
+        }
+        for (key, value) in &self.confined {
+            let _ = writeln!(scenario, "    {}: {}", json!(key), value.replace('\n', " "));
         }
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         (scenario, given.map(|name| (name, path)))
@@ -203,7 +241,8 @@ impl Check {
         if !self.events.is_empty() {
             return self.events.clone();
         }
-        let steps = self.lists.iter().flat_map(|(_, steps)| steps);
+        let listed = self.lists.iter().flat_map(|(_, steps)| steps);
+        let steps = listed.chain(self.between.iter().flatten());
         let mut events: Vec<String> = steps.map(|step| halves(step).0.to_owned()).collect();
         events.sort();
         events.dedup();

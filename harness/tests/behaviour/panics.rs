@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use perf_live::host::Host;
 use perf_live::sandbox::Running;
 use trace_harness::run::{Bench, Control, Fault, Next, Options, Suite, Update, discover};
-use trace_harness::verdict::{Finding, Verdict};
+use trace_harness::verdict::{About, Kind, Verdict};
 
 use crate::support::fifo::Fifo;
 use crate::support::oracle;
@@ -84,8 +84,11 @@ fn a_panic_ends_the_workload_removes_its_directory_and_spares_the_others() {
         ("c", Verdict::Pass),
     ];
     assert_eq!(verdicts, expected, "{reports:?}");
-    let panicked = Finding::broken("the harness panicked");
-    assert_eq!(reports[0].findings, [panicked]);
+    let [panicked] = reports[0].findings.as_slice() else {
+        panic!("{reports:?}");
+    };
+    let told = (panicked.kind, &panicked.about, panicked.text.as_str());
+    assert_eq!(told, (Kind::Broken, &About::Run, "the harness panicked"));
     let mut fifo = fifo
         .into_inner()
         .unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -70,6 +70,28 @@ fn it_syncs() {
 }
 
 #[test]
+fn it_syncs_between_each_write_and_the_next_rename() {
+    let between = ["write: { fd: $fd }", "rename*: { to: config }", "fsync: { fd: $fd, returns: 0 }"];
+    let [first, then, there_is] = between;
+    save().between(first, then, there_is).run().assert();
+    let outcome = Check::of(SAVE)
+        .args(["config"])
+        .env("FAST", "1")
+        .between(first, then, there_is)
+        .run();
+    assert_eq!(outcome.verdict(), Verdict::Fail, "{outcome}");
+}
+
+#[test]
+fn it_writes_its_own_files_alone() {
+    let confined = |files: &str| save().confined("writes", files).confined("network", "[]").run();
+    confined("[config, config.new]").assert();
+    let outcome = confined("[config]");
+    assert_eq!(outcome.verdict(), Verdict::Fail);
+    assert!(outcome.reasons()[0].contains("does not allow `config.new`"), "{outcome}");
+}
+
+#[test]
 fn it_does_not_sync_when_it_is_fast() {
     let outcome = save().env("FAST", "1").run();
     assert_eq!(outcome.verdict(), Verdict::Fail);
