@@ -82,27 +82,28 @@ pub(super) fn holds(
 /// that the run gave it.
 ///
 /// A path from the root that goes through links of the machine's own alone may be meant as it is
-/// spelled. The text of any other path may say what the kernel does not do: it starts in a folder
-/// that has another name by now.
-pub(super) fn is_within(test: &Test, part: &Part) -> Answer {
-    let spelled = || field::holds(test, part, &mut Free);
+/// spelled, by `test` and not by `by_place`. The text of any other path may say what the kernel does
+/// not do: it starts in a folder that has another name by now.
+pub(super) fn is_within(test: &Test, by_place: &Test, part: &Part) -> Answer {
+    let spelled = |part: &Part| field::holds(test, part, &mut Free);
+    let either = |part: &Part| spelled(part).or(field::holds(by_place, part, &mut Free));
     let (reached, given) = match &part.value {
         Value::Path { reached, given, .. } => (reached, given.as_slice()),
         Value::File { reached, .. } => (reached, &b""[..]),
         Value::UnknownFile { .. } => return Answer::Unknown,
-        _ => return spelled(),
+        _ => return either(part),
     };
     match reached {
-        Reached::Untold | Reached::Nowhere => spelled(),
-        Reached::Unknown(_) => spelled().and(Answer::Unknown),
+        Reached::Untold | Reached::Nowhere => either(part),
+        Reached::Unknown(_) => either(part).and(Answer::Unknown),
         Reached::Known { names, is_led } => {
-            let by = |name: &Vec<u8>| field::holds(test, &called(part, name), &mut Free);
+            let by = |name: &Vec<u8>| either(&called(part, name));
             let Some((first, others)) = names.split_first() else {
-                return spelled();
+                return either(part);
             };
             let is_meant = !is_led && is_plain(part) && is_from_root(given);
             let first = match is_meant {
-                true => by(first).or(spelled()),
+                true => by(first).or(spelled(part)),
                 false => by(first),
             };
             others.iter().map(by).fold(first, Answer::and)

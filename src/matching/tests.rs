@@ -4,6 +4,7 @@ use notation::deeds;
 
 mod between;
 mod confined;
+mod confined_calls;
 mod effort;
 mod exhaustive;
 mod explained;

@@ -251,6 +251,8 @@ impl FileKind {
     pub(super) fn place(&self) -> Where {
         match self {
             Self::Path(_) | Self::Unnamed(_) | Self::Unread => Where::Unknown(Why::Descriptor),
+            // The root of some file system.
+            Self::Object(Object::Mount) => Where::Unknown(Why::Descriptor),
             _ => Where::Nowhere,
         }
     }

@@ -5,6 +5,8 @@ use super::super::tree::{
 };
 use super::super::{Call, Entry};
 use super::effects::Ended;
+use super::file::{FileKind, Object};
+use super::lookup::Lookup;
 use super::opening::whole;
 use super::sees::Sees;
 use super::tables::{At, Pending, Tables};
@@ -157,9 +159,14 @@ impl Tables {
             Change::MovesMount => {
                 let space = self.directories.get(at.directory)?.spots.space?;
                 let on = file(walk(3))?;
+                let is_made = whole(call, 1, Moment::Enter).is_some_and(<[u8]>::is_empty)
+                    && matches!(
+                        call.files.argument(0),
+                        Lookup::Open(file) if file.kind == FileKind::Object(Object::Mount)
+                    );
                 let what = match &walk(1)?.target {
+                    _ if is_made => tree.new_file_system(false),
                     Target::At(spot) if !tree.is_mounted(*spot) => spot.node(),
-                    Target::Nowhere => tree.new_file_system(false),
                     _ => return None,
                 };
                 Some(tree.mount(what, on, space, moment))

@@ -1,10 +1,12 @@
 //! What a deed does of what `expect.confined` speaks of.
 
-use super::table::{EXECUTES, GIVES, NETWORK, OPENS, READ, Realm, WRITTEN};
+use super::ioctls::changes_file;
+use super::reaches::Sockets;
+use super::table::{EXECUTES, GIVES, NETWORK, OPENS, READ, Realm, UNNAMED, WRITTEN};
 use crate::matching::answer::Answer;
 use crate::matching::field::numbers;
 use crate::scenario::PRIVILEGED;
-use crate::trace::{Deed, Part, Value, ip_of};
+use crate::trace::{Deed, Part, Value};
 use core::net::{IpAddr, Ipv4Addr};
 use std::borrow::Cow;
 use syscall_model::names::{self, Abi};
@@ -38,18 +40,23 @@ pub(super) enum Thing<'d> {
     Unread,
 }
 
-/// Which sockets were bound, and which wait for others, by their descriptions.
-#[derive(Debug, Default)]
-pub(super) struct Sockets {
-    bound: Vec<u64>,
-    listening: Vec<u64>,
-}
+/// `O_CREAT`.
+const MAKES: u32 = 0o100;
 
 /// Returns all that a deed does; what other deeds said of its socket is in `sockets`.
 pub(super) fn acts<'d>(deed: &'d Deed, sockets: &mut Sockets) -> Vec<Act<'d>> {
     // An event is named by its system.
     if deed.name.contains(':') {
         return Vec::new();
+    }
+    // Which of the calls on sockets it was is not known.
+    if &*deed.name == "socketcall" {
+        let unread = |realm| Act {
+            realm,
+            thing: Thing::Unread,
+            is_done: Answer::Unknown,
+        };
+        return vec![unread(Realm::Writes), unread(Realm::Network)];
     }
     let is_native = names::number(Abi::native(), &deed.name).is_some();
     let natives = match is_native {
@@ -59,27 +66,28 @@ pub(super) fn acts<'d>(deed: &'d Deed, sockets: &mut Sockets) -> Vec<Act<'d>> {
     let is_one = natives.len() == 1;
     let mut all = Vec::new();
     for name in natives {
-        let mut acts = Doer { deed, name }.acts(sockets);
-        if !is_one {
-            // It is one of these calls, and the record does not say which.
-            for act in &mut acts {
-                act.is_done = act.is_done.and(Answer::Unknown);
-            }
-        }
-        all.extend(acts);
+        let doer = Doer { deed, name, is_one };
+        all.extend(doer.acts(sockets));
     }
     all
 }
 
-struct Doer<'d, 'n> {
+pub(super) struct Doer<'d, 'n> {
     deed: &'d Deed,
-    name: &'n str,
+    /// The native call.
+    pub(super) name: &'n str,
+    /// Whether the record says that it is this call.
+    is_one: bool,
 }
 
 impl<'d> Doer<'d, '_> {
     fn acts(&self, sockets: &mut Sockets) -> Vec<Act<'d>> {
         let mut all = Vec::new();
         let mut add = |realm, thing, is_done: Answer| {
+            let is_done = match self.is_one {
+                true => is_done,
+                false => is_done.and(Answer::Unknown),
+            };
             if is_done != Answer::No {
                 all.push(Act {
                     realm,
@@ -89,21 +97,27 @@ impl<'d> Doer<'d, '_> {
             }
         };
         let done = self.done();
+        let wrote = self.wrote();
+        let executes = done.and(self.executes());
         for (realm, table) in [(Realm::Writes, WRITTEN), (Realm::Reads, READ)] {
             let rows = table.iter().filter(|(calls, _)| calls.contains(&self.name));
+            let is_done = match realm {
+                Realm::Reads => executes,
+                _ => wrote,
+            };
             for thing in rows.flat_map(|(_, words)| self.things(words)) {
-                add(realm, thing, done);
+                add(realm, thing, is_done);
             }
         }
         if OPENS.contains(&self.name) {
             let (reads, writes) = self.opens();
             let file = || match self.name {
-                // A handle is no name.
-                "open_by_handle_at" => Thing::Unread,
+                // A handle is no name, and that of a queue is no path.
+                "open_by_handle_at" | "mq_open" => Thing::Unread,
                 _ => self.file("path"),
             };
             add(Realm::Reads, file(), done.and(reads));
-            add(Realm::Writes, file(), done.and(writes));
+            add(Realm::Writes, file(), wrote.and(writes));
         }
         match self.name {
             "bind"
@@ -112,14 +126,15 @@ impl<'d> Doer<'d, '_> {
                     .is_none_or(|it| it.value != Value::Nothing) =>
             {
                 if let Some(file) = self.socket_file() {
-                    add(Realm::Writes, file, done);
+                    add(Realm::Writes, file, wrote);
                 }
             }
-            "ioctl" => add(
-                Realm::Writes,
-                self.file("fd"),
-                done.and(self.changes_file()),
-            ),
+            "ioctl" => {
+                let request = self.bits("cmd").map(|request| changes_file(request).into());
+                let changes = request.unwrap_or(Answer::Unknown);
+                add(Realm::Writes, self.file("fd"), done.and(changes));
+            }
+            name if UNNAMED.contains(&name) => add(Realm::Writes, Thing::Unread, done),
             name if GIVES.contains(&name) => {
                 add(Realm::Writes, Thing::Unread, done);
                 add(Realm::Reads, Thing::Unread, done);
@@ -131,28 +146,28 @@ impl<'d> Doer<'d, '_> {
             _ => {}
         }
         if EXECUTES.contains(&self.name) {
-            add(Realm::Programs, self.file("path"), done);
+            add(Realm::Programs, self.file("path"), executes);
         }
         if NETWORK.contains(&self.name)
             && let Some(thing) = self.reaches(sockets)
         {
-            add(Realm::Network, thing, self.tried());
+            add(Realm::Network, thing, self.reached());
         }
         if let Some(name) = PRIVILEGED.iter().find(|name| **name == self.name) {
             add(
                 Realm::Privileges,
                 Thing::Privilege(name),
-                done.and(self.is_privileged()),
+                wrote.and(self.is_privileged()),
             );
         }
         all
     }
 
-    fn part(&self, word: &str) -> Option<Cow<'d, Part>> {
+    pub(super) fn part(&self, word: &str) -> Option<Cow<'d, Part>> {
         self.deed.part(word)
     }
 
-    fn file(&self, word: &str) -> Thing<'d> {
+    pub(super) fn file(&self, word: &str) -> Thing<'d> {
         match self.part(word) {
             Some(part) if part.value != Value::Unread => Thing::File(part),
             _ => Thing::Unread,
@@ -163,8 +178,7 @@ impl<'d> Doer<'d, '_> {
     fn things(&self, words: &[&str]) -> Vec<Thing<'d>> {
         let is_nothing = |word: &str| self.part(word).is_some_and(|it| it.value == Value::Nothing);
         match words {
-            ["path", "dir"] if is_nothing("path") => vec![self.file("dir")],
-            ["path", "dir"] => vec![self.file("path")],
+            ["path"] if is_nothing("path") => vec![self.file("dir")],
             words => words.iter().map(|word| self.file(word)).collect(),
         }
     }
@@ -182,8 +196,16 @@ impl<'d> Doer<'d, '_> {
         }
     }
 
+    /// The name of the error that it returned.
+    pub(super) fn error(&self) -> Option<&str> {
+        match &self.deed.returns.as_ref()?.value {
+            Value::Error(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Whether it took effect: not if it failed.
-    fn done(&self) -> Answer {
+    pub(super) fn done(&self) -> Answer {
         match self.deed.returns.as_ref().map(|part| &part.value) {
             Some(Value::Error(_) | Value::Never) => Answer::No,
             Some(Value::Unread | Value::Nothing) => Answer::Unknown,
@@ -191,163 +213,76 @@ impl<'d> Doer<'d, '_> {
         }
     }
 
-    /// Whether it may have reached somebody: also if it failed by what became of that.
-    fn tried(&self) -> Answer {
-        const BEFORE: [&str; 15] = [
-            "EADDRINUSE",
-            "EADDRNOTAVAIL",
-            "EAFNOSUPPORT",
-            "EALREADY",
-            "EBADF",
-            "EDESTADDRREQ",
-            "EFAULT",
-            "EINVAL",
-            "EISCONN",
-            "ENOENT",
-            "ENOSYS",
-            "ENOTDIR",
-            "ENOTSOCK",
-            "EOPNOTSUPP",
-            "EPROTOTYPE",
-        ];
-        match self.deed.returns.as_ref().map(|part| &part.value) {
-            Some(Value::Error(name)) => (!BEFORE.contains(&&**name)).into(),
-            Some(Value::Never) => Answer::No,
-            Some(Value::Unread) => Answer::Unknown,
+    /// The same of what may be there although the call failed in the end.
+    fn wrote(&self) -> Answer {
+        const DIRECTORY: u32 = libc::O_DIRECTORY as u32;
+        let opens = OPENS.contains(&self.name);
+        match (self.name, self.error()) {
+            (_, None) => self.done(),
+            // The code of a module ran, and its error is returned.
+            ("finit_module" | "init_module", _) => Answer::Unknown,
+            // The file was made, and then the socket had an address already.
+            ("bind" | "creat", Some("EINVAL")) => Answer::Unknown,
+            // The file was made, and then refused `O_DIRECT`, or is no folder.
+            (_, Some("EINVAL")) if opens => self.has_bit("flags", MAKES).and(Answer::Unknown),
+            (_, Some("ENOTDIR")) if opens => {
+                let makes = self.has_bit("flags", MAKES);
+                makes
+                    .and(self.has_bit("flags", DIRECTORY))
+                    .and(Answer::Unknown)
+            }
+            _ => Answer::No,
+        }
+    }
+
+    /// Whether a call that executes does so, and does not only ask whether it may.
+    fn executes(&self) -> Answer {
+        const CHECK: u32 = 0x1_0000;
+        match self.name {
+            "execveat" => self.has_bit("flags", CHECK).opposite(),
             _ => Answer::Yes,
         }
     }
 
-    /// The bits of a part; `None` where they were not read.
-    fn bits(&self, word: &str) -> Option<u64> {
+    /// The bits of a part, as many as an `int` has: the kernel does not look at the others. `None`
+    /// where they were not read.
+    pub(super) fn bits(&self, word: &str) -> Option<u32> {
         let part = self.part(word)?;
-        numbers(&part.value).first().map(|number| *number as u64)
+        numbers(&part.value).first().map(|number| *number as u32)
     }
 
-    fn is_number(&self, word: &str, wanted: &[u64]) -> Answer {
+    fn is_number(&self, word: &str, wanted: &[u32]) -> Answer {
         let bits = self.bits(word);
         bits.map_or(Answer::Unknown, |bits| wanted.contains(&bits).into())
     }
 
-    fn has_bit(&self, word: &str, mask: u64) -> Answer {
+    pub(super) fn has_bit(&self, word: &str, mask: u32) -> Answer {
         let bits = self.bits(word);
         bits.map_or(Answer::Unknown, |bits| (bits & mask != 0).into())
     }
 
     /// Whether it opens for reading, and for writing. Making a file is writing.
     fn opens(&self) -> (Answer, Answer) {
-        const ACCESS: u64 = 3;
-        const MAKES_OR_CUTS: u64 = 0o100 | 0o1000;
-        const ONLY_NAMES: u64 = 0o10_000_000;
+        const ACCESS: u32 = 3;
+        const CUTS: u32 = 0o1000;
+        const ONLY_NAMES: u32 = 0o10_000_000;
         match self.bits("flags") {
             None => (Answer::Unknown, Answer::Unknown),
             Some(flags) if flags & ONLY_NAMES != 0 => (Answer::No, Answer::No),
             Some(flags) => {
                 let access = flags & ACCESS;
-                let writes = access != 0 || flags & MAKES_OR_CUTS != 0;
+                let writes = access != 0 || flags & (MAKES | CUTS) != 0;
                 ((access != 1).into(), writes.into())
             }
         }
     }
 
-    /// Whether an `ioctl` is one of file systems that the program hands something to: attributes,
-    /// clones, snapshots.
-    fn changes_file(&self) -> Answer {
-        const HANDED: u64 = 1 << 30;
-        self.bits("cmd").map_or(Answer::Unknown, |request| {
-            let letter = (request >> 8) as u8;
-            let is_of_files = matches!(letter, b'f' | b'v' | b'X' | 0x94);
-            (is_of_files && request & HANDED != 0).into()
-        })
-    }
-
-    fn description(&self) -> Option<u64> {
-        match self.part("fd")?.value {
-            Value::File { description, .. } | Value::UnknownFile { description, .. } => description,
-            _ => None,
-        }
-    }
-
-    /// What it reaches or serves; `None` for nothing, or nothing new.
-    fn reaches(&self, sockets: &mut Sockets) -> Option<Thing<'d>> {
-        match self.name {
-            "socket" => self.socket(),
-            "listen" => {
-                let description = self.description();
-                let is_bound = description.is_some_and(|it| sockets.bound.contains(&it));
-                sockets.listening.extend(description);
-                match description {
-                    _ if is_bound => None,
-                    Some(_) => Some(Thing::Unbound),
-                    None => Some(Thing::Unread),
-                }
-            }
-            "accept" | "accept4" => {
-                let known = self.description();
-                let is_known = known.is_some_and(|it| sockets.listening.contains(&it));
-                (!is_known).then_some(Thing::Unread)
-            }
-            _ => {
-                if self.name == "bind" {
-                    sockets.bound.extend(self.description());
-                }
-                self.address()
-            }
-        }
-    }
-
-    fn address(&self) -> Option<Thing<'d>> {
-        const UNSPECIFIED: u64 = 0;
-        const UNIX: u64 = 1;
-        let Some(family) = self.part("family") else {
-            return Some(Thing::Unread);
-        };
-        if family.value == Value::Nothing {
-            return None;
-        }
-        let ip = self.part("ip").and_then(|part| ip_of(&part));
-        match (self.bits("family"), ip, self.bits("port")) {
-            (Some(_), Some(ip), Some(port)) => {
-                Some(u16::try_from(port).map_or(Thing::Unread, |port| Thing::Internet(ip, port)))
-            }
-            // It takes an association away. To others it is an address of IPv4.
-            (Some(UNSPECIFIED), ..) if self.name == "connect" => None,
-            (Some(UNSPECIFIED) | None, ..) => Some(Thing::Unread),
-            (Some(UNIX), ..) => Some(self.file("unix")),
-            _ => Some(Thing::Family(word_of(&family))),
-        }
-    }
-
-    /// A socket that is made: of a family without addresses that are known here, or of a protocol
-    /// that needs none.
-    fn socket(&self) -> Option<Thing<'d>> {
-        const STREAM: u64 = 1;
-        const DATAGRAM: u64 = 2;
-        let (Some(family), Some(kind), Some(protocol)) = (
-            self.bits("family"),
-            self.bits("type"),
-            self.bits("protocol"),
-        ) else {
-            return Some(Thing::Unread);
-        };
-        match (family, kind & 0xf, protocol) {
-            (1, ..) => None,
-            // TCP and MPTCP; UDP, UDP-Lite and ICMP echo.
-            (2 | 10, STREAM, 0 | 6 | 262) => None,
-            (2 | 10, DATAGRAM, 0 | 17 | 136 | 1 | 58) => None,
-            (2 | 10, ..) => Some(Thing::Raw),
-            _ => self
-                .part("family")
-                .map(|part| Thing::Family(word_of(&part))),
-        }
-    }
-
     /// Whether these arguments of a privileged call change privileges.
     fn is_privileged(&self) -> Answer {
-        const NAMESPACES: u64 = 0x7e02_0000;
-        const NEW_TIME: u64 = 0x80;
+        const NAMESPACES: u32 = 0x7e02_0000;
+        const NEW_TIME: u32 = 0x80;
         let is_kept = |words: &[&str]| {
-            let all = words.iter().map(|word| self.is_number(word, &[u64::MAX]));
+            let all = words.iter().map(|word| self.is_number(word, &[u32::MAX]));
             all.fold(Answer::Yes, Answer::and).opposite()
         };
         match self.name {
@@ -370,12 +305,6 @@ impl<'d> Doer<'d, '_> {
             _ => Answer::Yes,
         }
     }
-}
-
-/// The word of a family: `netlink` of `AF_NETLINK`.
-fn word_of(family: &Part) -> String {
-    let word = family.text.strip_prefix("AF_").unwrap_or(&family.text);
-    word.to_lowercase()
 }
 
 impl Thing<'_> {

@@ -5,7 +5,10 @@
 //! it is [`Answer::Unknown`], and so is then whether it is allowed.
 
 mod acts;
+mod ioctls;
+mod reaches;
 mod table;
+mod worlds;
 
 pub use table::{Realm, needed};
 
@@ -13,12 +16,16 @@ use super::answer::Answer;
 use super::explain::told;
 use super::judge::Finding;
 use super::named;
-use crate::scenario::{AddressPattern, Confined, Literal, Test};
-use crate::trace::{Deed, Normalised, Part, Reached, StableName, Value};
-use acts::{Act, Sockets, Thing, acts};
-use perf_records::glob::is_glob;
+use crate::scenario::Confined;
+use crate::trace::{Deed, Normalised, Reached, StableName, Value};
+use acts::{Act, Thing, acts};
+use reaches::Sockets;
 use std::collections::{BTreeMap, BTreeSet};
-use table::{SYSTEM_READS, SYSTEM_SOCKETS, SYSTEM_WRITES, closes};
+use table::closes;
+use worlds::{Allowed, Worlds, is_no_file};
+
+#[cfg(test)]
+pub(super) use table::all_calls;
 
 /// What a run is confined to, with what its rules mean on this machine.
 #[derive(Clone, Debug)]
@@ -31,15 +38,6 @@ pub struct Confinement {
     pub folders: Vec<String>,
     /// The calls that are recorded for it alone.
     pub hidden: BTreeSet<String>,
-}
-
-/// The rules of a run as tests.
-struct Worlds<'c> {
-    confinement: &'c Confinement,
-    writes: Test,
-    reads: Test,
-    programs: Test,
-    unix: Test,
 }
 
 /// An act that is not allowed, or may not be.
@@ -124,109 +122,7 @@ fn own_program(deeds: &[&Deed]) -> Vec<Vec<u8>> {
     }
 }
 
-impl<'c> Worlds<'c> {
-    fn new(confinement: &'c Confinement, own: Vec<Vec<u8>>) -> Self {
-        let Confinement { rules, folders, .. } = confinement;
-        let system = |globs: &[&str]| -> Vec<Test> {
-            let globs = globs.iter().filter(|_| rules.has_system);
-            globs.map(|glob| path_test(glob)).collect()
-        };
-        let given = |globs: &Option<Vec<String>>| -> Vec<Test> {
-            globs.iter().flatten().map(|glob| path_test(glob)).collect()
-        };
-        let own = || own.iter().map(|name| Test::Is(Literal::Text(text(name))));
-        let in_folders = |name: &String| -> Vec<Test> {
-            match name.contains('/') {
-                true => vec![path_test(name)],
-                false => {
-                    let paths = folders.iter().map(|folder| format!("{folder}/{name}"));
-                    paths.map(|path| path_test(&path)).collect()
-                }
-            }
-        };
-        let programs: Vec<Test> = rules
-            .programs
-            .iter()
-            .flatten()
-            .flat_map(in_folders)
-            .collect();
-        let mut reads = given(&rules.reads);
-        reads.extend(system(SYSTEM_READS));
-        reads.extend(["$DIR", "$DIR/**"].map(path_test));
-        reads.extend(own());
-        // What may be executed is read for it.
-        reads.extend(programs.iter().cloned());
-        let unix = rules
-            .network
-            .iter()
-            .flatten()
-            .filter_map(|pattern| match pattern {
-                AddressPattern::Path(glob) => Some(path_test(glob)),
-                AddressPattern::Abstract(glob) => Some(Test::Glob(format!("@{glob}"))),
-                _ => None,
-            });
-        let unix: Vec<Test> = unix.chain(system(SYSTEM_SOCKETS)).collect();
-        let writes = [given(&rules.writes), system(SYSTEM_WRITES)].concat();
-        Self {
-            confinement,
-            writes: Test::OneOf(writes),
-            reads: Test::OneOf(reads),
-            programs: Test::OneOf(programs.into_iter().chain(own()).collect()),
-            unix: Test::OneOf(unix),
-        }
-    }
-
-    /// Whether an act is allowed, supposed that it was done.
-    fn allows(&self, act: &Act<'_>) -> Answer {
-        let rules = &self.confinement.rules;
-        let network = || rules.network.iter().flatten();
-        match (&act.thing, act.realm) {
-            (Thing::File(part), realm) => {
-                if is_no_file(part) {
-                    // A program may be in memory alone.
-                    return (realm != Realm::Programs).into();
-                }
-                let test = match realm {
-                    Realm::Writes => &self.writes,
-                    Realm::Reads => &self.reads,
-                    Realm::Programs => &self.programs,
-                    Realm::Network => &self.unix,
-                    Realm::Privileges => return Answer::No,
-                };
-                named::is_within(test, part)
-            }
-            (Thing::Internet(ip, port), _) => {
-                network().any(|pattern| pattern.takes(*ip, *port)).into()
-            }
-            (Thing::Unbound, _) => {
-                let (ip, port) = Thing::ANY;
-                network().any(|pattern| pattern.takes(ip, port)).into()
-            }
-            (Thing::Family(family), _) => {
-                let wanted = AddressPattern::Family(family.clone());
-                network().any(|pattern| *pattern == wanted).into()
-            }
-            (Thing::Raw, _) => network().any(|it| *it == AddressPattern::Raw).into(),
-            (Thing::Privilege(name), _) => {
-                let mut allowed = rules.privileges.iter().flatten();
-                allowed.any(|allowed| allowed == name).into()
-            }
-            (Thing::Unread, realm) => Answer::unless_more(false, self.allows_any(realm)),
-        }
-    }
-
-    /// Whether anything at all is allowed there.
-    fn allows_any(&self, realm: Realm) -> bool {
-        let has_any = |test: &Test| !matches!(test, Test::OneOf(tests) if tests.is_empty());
-        match realm {
-            Realm::Writes => has_any(&self.writes),
-            Realm::Reads => has_any(&self.reads),
-            Realm::Programs => has_any(&self.programs),
-            // An address that was not read may be none.
-            Realm::Network | Realm::Privileges => true,
-        }
-    }
-
+impl Worlds<'_> {
     fn forbidden(
         &self,
         key: &str,
@@ -235,13 +131,11 @@ impl<'c> Worlds<'c> {
         family: &Family,
     ) -> String {
         let Act { realm, thing, .. } = &first.act;
-        let test = match realm {
-            Realm::Writes => &self.writes,
-            Realm::Reads => &self.reads,
-            Realm::Network => &self.unix,
-            Realm::Programs | Realm::Privileges => &self.programs,
+        let allowed = match thing {
+            Thing::File(part) => self.of(*realm, part),
+            _ => None,
         };
-        let shown = shown(*realm, thing, test);
+        let shown = shown(*realm, thing, allowed);
         let what = match &shown {
             Some(shown) => format!("`{shown}`"),
             None => "what has no name".to_owned(),
@@ -282,39 +176,10 @@ fn more(all: &[Offence<'_>]) -> Option<String> {
     (more > 0).then(|| format!("  and {more} more"))
 }
 
-/// The test of a path that a rule names; one below the working directory may be relative.
-fn path_test(glob: &str) -> Test {
-    let glob = glob.to_owned();
-    match is_glob(&glob) {
-        true => Test::Glob(glob),
-        false => Test::Is(Literal::Text(glob)),
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Whether a path or a descriptor leads to what is in no folder: a pipe, a socket, memory.
-fn is_no_file(part: &Part) -> bool {
-    match &part.value {
-        Value::Path {
-            reached: Reached::Nowhere,
-            ..
-        } => true,
-        Value::File {
-            name,
-            reached: Reached::Untold,
-            ..
-        } => !name.starts_with(b"/") && !name.starts_with(b"$DIR"),
-        _ => false,
-    }
-}
-
 /// What was done, in the words of the rule that allows it; `None` for what no rule names.
-fn shown(realm: Realm, thing: &Thing<'_>, test: &Test) -> Option<String> {
+fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) -> Option<String> {
     let path = |name: &[u8]| {
-        let name = text(name);
+        let name = String::from_utf8_lossy(name);
         name.strip_prefix("$DIR/").unwrap_or(&name).to_owned()
     };
     Some(match thing {
@@ -333,7 +198,7 @@ fn shown(realm: Realm, thing: &Thing<'_>, test: &Test) -> Option<String> {
             };
             let is_allowed = |name: &&Vec<u8>| {
                 let part = named::called(part, name);
-                named::is_within(test, &part) == Answer::Yes
+                allowed.is_some_and(|allowed| allowed.takes(&part) == Answer::Yes)
             };
             let not_allowed = names.iter().find(|name| !is_allowed(name));
             let own = match &part.value {
@@ -341,7 +206,9 @@ fn shown(realm: Realm, thing: &Thing<'_>, test: &Test) -> Option<String> {
                     given, absolute, ..
                 } => absolute.as_ref().unwrap_or(given),
                 Value::File { name, .. } => name,
-                Value::Bytes { bytes, .. } => return Some(format!("unix:{}", text(bytes))),
+                Value::Bytes { bytes, .. } => {
+                    return Some(format!("unix:{}", String::from_utf8_lossy(bytes)));
+                }
                 _ => return Some(part.text.clone()),
             };
             let path = path(not_allowed.or(names.first()).unwrap_or(own));

@@ -54,6 +54,7 @@ impl Realm {
                     of_table(WRITTEN),
                     OPENS.to_vec(),
                     GIVES.to_vec(),
+                    UNNAMED.to_vec(),
                     others.to_vec(),
                 ]
                 .concat()
@@ -67,19 +68,33 @@ impl Realm {
 }
 
 /// Calls that open files, for reading or for writing by their flags.
-pub(super) const OPENS: &[&str] = &["open", "open_by_handle_at", "openat", "openat2"];
+pub(super) const OPENS: &[&str] = &["mq_open", "open", "open_by_handle_at", "openat", "openat2"];
 
 /// Calls that give descriptors of files that they do not name.
 pub(super) const GIVES: &[&str] = &["fanotify_init", "pidfd_getfd"];
+
+/// Calls that change a file system or what is in it, by something else than a path.
+pub(super) const UNNAMED: &[&str] = &["fsconfig", "mq_unlink"];
 
 /// Calls that execute programs.
 pub(super) const EXECUTES: &[&str] = &["execve", "execveat"];
 
 pub(super) const NETWORK: &[&str] = &[
-    "accept", "accept4", "bind", "connect", "listen", "sendmmsg", "sendmsg", "sendto", "socket",
+    "accept",
+    "accept4",
+    "bind",
+    "connect",
+    "listen",
+    "pidfd_getfd",
+    "sendmmsg",
+    "sendmsg",
+    "sendto",
+    "socket",
 ];
 
 /// Calls that change what a path or a descriptor leads to, and the parts that say which file.
+///
+/// Without a path the descriptor that it starts from says it (`dir`).
 ///
 /// What is written by a descriptor is written by one that was opened for writing, so `write(2)` and
 /// its like, and shared mappings, need no place here.
@@ -94,6 +109,7 @@ pub(super) const WRITTEN: &[(&[&str], &[&str])] = &[
             "fchmodat2",
             "fchownat",
             "file_setattr",
+            "futimesat",
             "lchown",
             "lremovexattr",
             "lsetxattr",
@@ -102,6 +118,8 @@ pub(super) const WRITTEN: &[(&[&str], &[&str])] = &[
             "mknod",
             "mknodat",
             "mount",
+            "mount_setattr",
+            "open_tree_attr",
             "removexattr",
             "removexattrat",
             "rmdir",
@@ -116,12 +134,11 @@ pub(super) const WRITTEN: &[(&[&str], &[&str])] = &[
             "unlink",
             "unlinkat",
             "utime",
+            "utimensat",
             "utimes",
         ],
         &["path"],
     ),
-    // Without a path the descriptor says it.
-    (&["futimesat", "utimensat"], &["path", "dir"]),
     (&["link", "linkat", "move_mount"], &["to"]),
     (
         &["pivot_root", "rename", "renameat", "renameat2"],
@@ -142,6 +159,12 @@ pub(super) const WRITTEN: &[(&[&str], &[&str])] = &[
 
 /// Calls that read a file as a whole.
 pub(super) const READ: &[(&[&str], &[&str])] = &[(&["execve", "execveat", "uselib"], &["path"])];
+
+/// Every call that does something of this.
+#[cfg(test)]
+pub(in crate::matching) fn all_calls() -> BTreeSet<&'static str> {
+    Realm::ALL.into_iter().flat_map(Realm::calls).collect()
+}
 
 /// Returns the calls that must be recorded to judge what is confined.
 #[must_use]
@@ -167,7 +190,7 @@ pub(super) fn closes(confined: &Confined, realm: Realm) -> bool {
 }
 
 /// What nearly every program reads: libraries and their loader, what is said of the machine's
-/// language and time, and devices that hold nothing.
+/// language and time, what a runtime asks of processors and memory, and devices that hold nothing.
 pub(super) const SYSTEM_READS: &[&str] = &[
     "/lib/**",
     "/lib32/**",
@@ -191,6 +214,12 @@ pub(super) const SYSTEM_READS: &[&str] = &[
     "/dev/zero",
     "/etc/selinux/config",
     "/proc/filesystems",
+    "/proc/sys/vm/overcommit_memory",
+    "/sys/devices/system/cpu/online",
+    "/sys/devices/system/cpu/possible",
+    "/sys/fs/cgroup/**/cpu.max",
+    "/sys/kernel/mm/transparent_hugepage/enabled",
+    "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size",
     "/proc/self/**",
     "/proc/thread-self/**",
 ];

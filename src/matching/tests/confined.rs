@@ -3,16 +3,19 @@
 use super::notation::deeds;
 use crate::matching::{Confinement, Finding, Realm, confine};
 use crate::scenario::{AddressPattern, Confined};
-use crate::trace::{Block, Normalised, StableName, View};
+use crate::trace::{Block, Deed, Normalised, Reached, StableName, Value, View};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The workload's own start.
 const START: &str = "P1/sh execve(filename:path=p\"/bin/sh\", ...) = 0\n";
 
 fn trace(text: &str) -> Normalised {
-    let text = format!("{START}{text}");
+    of_deeds(deeds(&format!("{START}{text}")))
+}
+
+fn of_deeds(deeds: Vec<Deed>) -> Normalised {
     let mut blocks: BTreeMap<StableName, Block> = BTreeMap::new();
-    for deed in deeds(&text) {
+    for deed in deeds {
         let block = blocks.entry(deed.task).or_insert_with(|| Block {
             task: deed.task,
             program: deed.program.as_ref().to_owned(),
@@ -35,13 +38,19 @@ fn trace(text: &str) -> Normalised {
 }
 
 fn found(rules: &Confined, text: &str) -> Vec<(Realm, Finding)> {
+    found_in(rules, &trace(text))
+}
+
+fn found_in(rules: &Confined, trace: &Normalised) -> Vec<(Realm, Finding)> {
     let confinement = Confinement {
         rules: rules.clone(),
         lines: Realm::ALL.into_iter().zip(1..).collect(),
-        folders: vec!["/usr/bin".to_owned(), "/bin".to_owned()],
+        folders: ["/usr/bin", "/bin", "", "/a[b]"]
+            .map(str::to_owned)
+            .to_vec(),
         hidden: BTreeSet::new(),
     };
-    confine(&confinement, &trace(text), false)
+    confine(&confinement, trace, false)
 }
 
 /// The word for what came of one world and one line.
@@ -126,6 +135,16 @@ fn each_way_of_writing_is_confined_and_reading_is_not() {
         ("ioctl(fd=<3 $DIR/x #1>, cmd=21505) = 0", "allowed"),
         ("bind(fd=<3 unix #1>, family=1, unix=p\"s\") = 0", "not s"),
         ("ftruncate64(fd=<3 $DIR/x #1>) = 0", "not x"),
+        ("fchmod(fd=<3>) = 0", "unknown"),
+        // BPF_OBJ_PIN, behind what the kernel does not look at.
+        ("bpf(cmd=4294967302) = 0", "unknown"),
+        ("bpf(cmd=4294967301) = 0", "allowed"),
+        ("mq_unlink(u_name=\"x\") = 0", "unknown"),
+        ("mount_setattr(dfd:dir=AT_FDCWD, path=p\"x\") = 0", "not x"),
+        (
+            "setxattrat(dfd:dir=<3 $DIR/x #1>, pathname:path=NULL) = 0",
+            "not x",
+        ),
     ] {
         assert_eq!(word(&rules, &format!("P1 {line}")), said, "{line}");
     }
@@ -158,7 +177,18 @@ fn the_own_folder_and_program_are_read_and_what_may_be_executed() {
         ("execve(filename:path=p\"/usr/bin/git\") = 0", "allowed"),
         ("execve(filename:path=p\"tool\") = 0", "allowed"),
         ("execve(filename:path=p\"/bin/sh\") = 0", "allowed"),
-        ("execve(filename:path=p\"git\") = 0", "not git"),
+        ("execve(filename:path=p\"git\") = 0", "allowed"),
+        ("execve(filename:path=p\"/a[b]/git\") = 0", "allowed"),
+        ("execve(filename:path=p\"/ab/git\") = 0", "not /ab/git"),
+        ("execve(filename:path=p\"a/git\") = 0", "not a/git"),
+        (
+            "execveat(dfd:dir=AT_FDCWD, path=p\"/bin/x\", flags=65536) = 0",
+            "allowed",
+        ),
+        (
+            "execveat(dfd:dir=AT_FDCWD, path=p\"/bin/x\", flags=0) = 0",
+            "not /bin/x",
+        ),
         (
             "execve(filename:path=p\"/usr/bin/make\") = ENOENT",
             "allowed",
@@ -244,6 +274,31 @@ fn addresses_are_confined_whatever_becomes_of_the_call() {
             "not raw",
         ),
         ("listen(fd=<3 tcp #1>) = 0", "not 0.0.0.0:0"),
+        ("listen(fd=<3 tcp #1>) = EINVAL", "allowed"),
+        ("socketcall(?) = 0", "unknown"),
+        ("socket(family=17, type=3, protocol=0) = EPERM", "allowed"),
+        // What stands above an `int` is nothing to the kernel.
+        (
+            "socket(family=2, type=4294967299, protocol=1) = <3 socket #1>",
+            "not raw",
+        ),
+        ("pidfd_getfd(pidfd=<3 pidfd #1>) = <4 ?>", "unknown"),
+        (
+            "connect(family=1, ip=NULL, port=NULL, unix=p\"@ab\") = 0",
+            "not unix:@ab",
+        ),
+        (
+            "connect(family=1, ip=NULL, port=NULL, unix=\"run/x\") = 0",
+            "not unix:run/x",
+        ),
+        (
+            "sendto(flags=536870912, family=2, ip=\"11.0.0.1\", port=1) = EFAULT",
+            "not 11.0.0.1:1",
+        ),
+        (
+            "sendmsg(flags=0, family=2, ip=\"11.0.0.1\", port=1) = EINVAL",
+            "unknown",
+        ),
         ("accept4(fd=<3 ?>) = <4 tcp #2>", "unknown"),
     ] {
         assert_eq!(word(&rules, &format!("P1 {line}")), said, "{line}");
@@ -251,6 +306,114 @@ fn addresses_are_confined_whatever_becomes_of_the_call() {
     let bound = "P1 bind(fd=<3 tcp #1>, family=2, ip=\"10.0.0.1\", port=443) = 0\n\
         P1 listen(fd=<3 tcp #1>) = 0\nP1 accept4(fd=<3 tcp #1>) = <4 tcp #2>";
     assert_eq!(word(&rules, bound), "allowed");
+    let failed = bound.replacen("443) = 0", "443) = EADDRINUSE", 1);
+    assert_eq!(word(&rules, &failed), "not 0.0.0.0:0");
+    let unread = bound.replacen("443) = 0", "443) = <unread>", 1);
+    assert_eq!(word(&rules, &unread), "unknown");
+    let not_listening = bound.replacen(
+        "listen(fd=<3 tcp #1>) = 0",
+        "listen(fd=<3 tcp #1>) = <unread>",
+        1,
+    );
+    assert_eq!(word(&rules, &not_listening), "unknown");
+}
+
+#[test]
+fn what_fails_may_have_changed_something() {
+    let rules = Confined {
+        writes: strings(&["data/**"]),
+        privileges: strings(&[]),
+        ..Confined::default()
+    };
+    let folder = 0o101 | libc::O_DIRECTORY;
+    for (line, said) in [
+        ("openat(filename:path=p\"x\", flags=65) = EINVAL", "unknown"),
+        ("openat(filename:path=p\"x\", flags=1) = EINVAL", "allowed"),
+        (
+            "openat(filename:path=p\"data/x\", flags=65) = EINVAL",
+            "allowed",
+        ),
+        (
+            "openat(filename:path=p\"x\", flags=65) = ENOTDIR",
+            "allowed",
+        ),
+        (
+            &format!("openat(filename:path=p\"x\", flags={folder}) = ENOTDIR"),
+            "unknown",
+        ),
+        (
+            "bind(fd=<3 unix #1>, family=1, unix=p\"s\") = EINVAL",
+            "unknown",
+        ),
+        (
+            "bind(fd=<3 unix #1>, family=1, unix=p\"s\") = EADDRINUSE",
+            "allowed",
+        ),
+        (
+            "bind(fd=<3 unix #1>, family=1, unix=\"@s\") = EINVAL",
+            "allowed",
+        ),
+        ("finit_module(fd=<3 $DIR/x #1>) = EINVAL", "unknown"),
+        ("delete_module(name=\"x\") = EPERM", "allowed"),
+    ] {
+        assert_eq!(word(&rules, &format!("P1 {line}")), said, "{line}");
+    }
+}
+
+#[test]
+fn requests_of_file_systems_are_changes_unless_they_only_tell() {
+    let rules = Confined {
+        writes: Some(Vec::new()),
+        ..Confined::default()
+    };
+    for (request, said) in [
+        // FS_IOC_SETFLAGS, FS_IOC_SET_ENCRYPTION_POLICY, FS_IOC_SHUTDOWN, FAT_IOCTL_SET_ATTRIBUTES.
+        (0x4008_6602_u64, "not x"),
+        (0x800c_6613, "not x"),
+        (0x8004_587d, "not x"),
+        (0x4004_7211, "not x"),
+        (0x1_4008_6602, "not x"),
+        // FS_IOC_GETFLAGS, FS_IOC_FIEMAP, FS_IOC_GETFSMAP, BTRFS_IOC_TREE_SEARCH, TCGETS.
+        (0x8008_6601, "allowed"),
+        (0xc020_660b, "allowed"),
+        (0xc0c0_583b, "allowed"),
+        (0xd000_9411, "allowed"),
+        (0x5401, "allowed"),
+    ] {
+        let line = format!("P1 ioctl(fd=<3 $DIR/x #1>, cmd={request}) = 0");
+        assert_eq!(word(&rules, &line), said, "{request:x}");
+    }
+}
+
+#[test]
+fn the_preset_is_about_where_a_file_is_and_a_rule_about_its_path_too() {
+    let opened = "P1 openat(filename:path=p\"/usr/lib/ssl/private\", flags=0) = <3 /x #1>";
+    let said = |reads: &[&str], reached: &str| {
+        let rules = Confined {
+            reads: strings(reads),
+            has_system: true,
+            ..Confined::default()
+        };
+        let mut deeds = deeds(&format!("{START}{opened}"));
+        for part in deeds.iter_mut().flat_map(|deed| &mut deed.fields) {
+            if let Value::Path {
+                given,
+                reached: place,
+                ..
+            } = &mut part.value
+                && given.starts_with(b"/usr/lib")
+            {
+                *place = Reached::Known {
+                    names: vec![reached.into()],
+                    is_led: false,
+                };
+            }
+        }
+        found_in(&rules, &of_deeds(deeds)).is_empty()
+    };
+    assert!(said(&[], "/usr/lib/other"));
+    assert!(!said(&[], "/etc/ssl/private"));
+    assert!(said(&["/usr/lib/ssl/**"], "/etc/ssl/private"));
 }
 
 #[test]
@@ -271,6 +434,13 @@ fn privileges_count_where_a_call_changes_them() {
         ("clone3(uargs=x) = P2", "unknown"),
         ("prctl(option=15) = 0", "allowed"),
         ("prctl(option=8) = 0", "not prctl"),
+        // What stands above an `int` is nothing to the kernel.
+        ("prctl(option=4294967304) = 0", "not prctl"),
+        (
+            "setresuid(ruid=4294967295, euid=-1, suid=-1) = 0",
+            "allowed",
+        ),
+        ("keyctl(option=1) = 0", "not keyctl"),
     ] {
         assert_eq!(word(&rules, &format!("P1 {line}")), said, "{line}");
     }

@@ -104,6 +104,16 @@ static void reaches(const char *what) {
         socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
     } else if (is(what, "listen")) {
         listen(socket(AF_INET, SOCK_STREAM, 0), 1);
+    } else if (is(what, "refused")) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        struct sockaddr_in allowed = four(AF_INET, 9);
+        allowed.sin_addr.s_addr = htonl(0x0a000001);
+        if (bind(fd, (void *)&allowed, sizeof allowed) == 0)
+            exit(1);
+        listen(fd, 1);
+    } else if (is(what, "fault")) {
+        sendto(socket(AF_INET, SOCK_STREAM, 0), (void *)8, 1, MSG_FASTOPEN, (void *)&local,
+               sizeof local);
     } else if (is(what, "inherited")) {
         int fd = socket(AF_INET, SOCK_STREAM, 0);
         struct sockaddr_in any = four(AF_INET, 9);
@@ -152,6 +162,8 @@ int main(int count, char **arguments, char **environment) {
         reaches(what);
     else if (is(kind, "programs"))
         executes(what, environment);
+    else if (is(what, "wide"))
+        syscall(SYS_prctl, 0x100000008, 1, 0, 0, 0);
     else if (is(kind, "privileges"))
         unshare(CLONE_NEWUTS);
     return 0;

@@ -1,0 +1,54 @@
+//! Which `ioctl` requests change files or their attributes.
+
+/// The letters of file systems: those of all (`f`, `v`, `X`), of btrfs and clones, of FAT.
+const LETTERS: [u8; 5] = [b'f', b'v', b'X', 0x94, b'r'];
+
+/// Their requests that only tell.
+const TELLS: &[u32] = &[
+    // FS_IOC_GETFLAGS, FS_IOC_GETVERSION and ext4's, of 64 and of 32 bits.
+    0x8008_6601,
+    0x8004_6601,
+    0x8008_7601,
+    0x8004_7601,
+    0x8008_6603,
+    0x8004_6603,
+    // FS_IOC_FIEMAP, EXT4_IOC_GET_ES_CACHE.
+    0xc020_660b,
+    0xc020_662a,
+    // FS_IOC_GET_ENCRYPTION_POLICY and _POLICY_EX, _KEY_STATUS, _NONCE.
+    0x400c_6615,
+    0xc009_6616,
+    0xc080_661a,
+    0x8010_661b,
+    // FS_IOC_MEASURE_VERITY, FS_IOC_READ_VERITY_METADATA.
+    0xc004_6686,
+    0xc028_6687,
+    // FS_IOC_FSGETXATTR, XFS_IOC_FSGETXATTRA, XFS_IOC_DIOINFO, FS_IOC_GETFSMAP.
+    0x801c_581f,
+    0x801c_582d,
+    0x800c_581e,
+    0xc0c0_583b,
+    // FS_IOC_GETFSLABEL.
+    0x8100_9431,
+    // BTRFS_IOC_TREE_SEARCH and its second version, INO_LOOKUP, SPACE_INFO, SUBVOL_GETFLAGS,
+    // DEV_INFO, FS_INFO, GET_SUBVOL_INFO.
+    0xd000_9411,
+    0xc070_9411,
+    0xd000_9412,
+    0xc010_9414,
+    0x8008_9419,
+    0xd000_941e,
+    0x8400_941f,
+    0x81f8_943c,
+    // VFAT_IOCTL_READDIR_BOTH and _SHORT, FAT_IOCTL_GET_ATTRIBUTES, FAT_IOCTL_GET_VOLUME_ID.
+    0x8230_7201,
+    0x8230_7202,
+    0x8004_7210,
+    0x8004_7213,
+];
+
+/// Whether a request may change something of its file.
+pub(super) fn changes_file(request: u32) -> bool {
+    let [_, letter, ..] = request.to_le_bytes();
+    LETTERS.contains(&letter) && !TELLS.contains(&request)
+}

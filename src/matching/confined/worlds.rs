@@ -1,0 +1,208 @@
+//! The rules of a run as tests of what it does.
+
+use super::Confinement;
+use super::acts::{Act, Thing};
+use super::table::{Realm, SYSTEM_READS, SYSTEM_SOCKETS, SYSTEM_WRITES};
+use crate::matching::answer::Answer;
+use crate::matching::named;
+use crate::scenario::{AddressPattern, Literal, Test};
+use crate::trace::{Part, Reached, Value};
+use perf_records::glob::is_glob;
+
+/// The rules of a run as tests.
+pub(super) struct Worlds<'c> {
+    confinement: &'c Confinement,
+    writes: Allowed,
+    reads: Allowed,
+    programs: Allowed,
+    /// Paths of sockets.
+    sockets: Allowed,
+    /// Names of sockets that are no files.
+    abstracts: Allowed,
+}
+
+/// The files of one world, or names of sockets.
+pub(super) struct Allowed {
+    /// By the author's rules.
+    rules: Test,
+    /// By the preset, which is about where a file is and not how its path is spelled.
+    preset: Test,
+}
+
+impl Allowed {
+    fn new(rules: Vec<Test>, preset: Vec<Test>) -> Self {
+        let (rules, preset) = (Test::OneOf(rules), Test::OneOf(preset));
+        Self { rules, preset }
+    }
+
+    pub(super) fn takes(&self, part: &Part) -> Answer {
+        named::is_within(&self.rules, &self.preset, part)
+    }
+
+    fn has_any(&self) -> bool {
+        let has_any = |test: &Test| !matches!(test, Test::OneOf(tests) if tests.is_empty());
+        has_any(&self.rules) || has_any(&self.preset)
+    }
+}
+
+impl<'c> Worlds<'c> {
+    pub(super) fn new(confinement: &'c Confinement, own: Vec<Vec<u8>>) -> Self {
+        let Confinement { rules, folders, .. } = confinement;
+        let system = |globs: &[&str]| -> Vec<Test> {
+            let globs = globs.iter().filter(|_| rules.has_system);
+            globs.map(|glob| path_test(glob)).collect()
+        };
+        let given = |globs: &Option<Vec<String>>| -> Vec<Test> {
+            globs.iter().flatten().map(|glob| path_test(glob)).collect()
+        };
+        let own: Vec<Test> = own.iter().map(|name| is(&text(name))).collect();
+        let programs: Vec<Test> = rules
+            .programs
+            .iter()
+            .flatten()
+            .flat_map(|name| match name.contains('/') {
+                true => vec![path_test(name)],
+                false => folders.iter().map(|it| program_test(it, name)).collect(),
+            })
+            .collect();
+        let mut reads = given(&rules.reads);
+        reads.extend(["$DIR", "$DIR/**"].map(path_test));
+        reads.extend(own.iter().cloned());
+        // What may be executed is read for it.
+        reads.extend(programs.iter().cloned());
+        let network = || rules.network.iter().flatten();
+        let sockets = network().filter_map(|pattern| match pattern {
+            AddressPattern::Path(glob) => Some(path_test(glob)),
+            _ => None,
+        });
+        let abstracts = network().filter_map(|pattern| match pattern {
+            AddressPattern::Abstract(glob) => Some(Test::Glob(format!("@{glob}"))),
+            _ => None,
+        });
+        Self {
+            confinement,
+            writes: Allowed::new(given(&rules.writes), system(SYSTEM_WRITES)),
+            reads: Allowed::new(reads, system(SYSTEM_READS)),
+            programs: Allowed::new([programs, own].concat(), Vec::new()),
+            sockets: Allowed::new(sockets.collect(), system(SYSTEM_SOCKETS)),
+            abstracts: Allowed::new(abstracts.collect(), Vec::new()),
+        }
+    }
+
+    /// What is allowed of things such as this one; `None` where no path or name matters.
+    pub(super) fn of(&self, realm: Realm, part: &Part) -> Option<&Allowed> {
+        Some(match realm {
+            Realm::Writes => &self.writes,
+            Realm::Reads => &self.reads,
+            Realm::Programs => &self.programs,
+            Realm::Network if matches!(part.value, Value::Bytes { .. }) => &self.abstracts,
+            Realm::Network => &self.sockets,
+            Realm::Privileges => return None,
+        })
+    }
+
+    /// Whether an act is allowed, supposed that it was done.
+    pub(super) fn allows(&self, act: &Act<'_>) -> Answer {
+        let rules = &self.confinement.rules;
+        let network = || rules.network.iter().flatten();
+        match (&act.thing, act.realm) {
+            // A program may be in memory alone.
+            (Thing::File(part), realm) if is_no_file(part) => (realm != Realm::Programs).into(),
+            (Thing::File(part), _) if is_not_open(part) => Answer::Unknown,
+            (Thing::File(part), realm) => match self.of(realm, part) {
+                Some(allowed) => allowed.takes(part),
+                None => Answer::No,
+            },
+            (Thing::Internet(ip, port), _) => {
+                network().any(|pattern| pattern.takes(*ip, *port)).into()
+            }
+            (Thing::Unbound, _) => {
+                let (ip, port) = Thing::ANY;
+                network().any(|pattern| pattern.takes(ip, port)).into()
+            }
+            (Thing::Family(family), _) => {
+                let wanted = AddressPattern::Family(family.clone());
+                network().any(|pattern| *pattern == wanted).into()
+            }
+            (Thing::Raw, _) => network().any(|it| *it == AddressPattern::Raw).into(),
+            (Thing::Privilege(name), _) => {
+                let mut allowed = rules.privileges.iter().flatten();
+                allowed.any(|allowed| allowed == name).into()
+            }
+            (Thing::Unread, realm) => Answer::unless_more(false, self.allows_any(realm)),
+        }
+    }
+
+    /// Whether anything at all is allowed there.
+    fn allows_any(&self, realm: Realm) -> bool {
+        match realm {
+            Realm::Writes => self.writes.has_any(),
+            Realm::Reads => self.reads.has_any(),
+            Realm::Programs => self.programs.has_any(),
+            // An address that was not read may be none.
+            Realm::Network | Realm::Privileges => true,
+        }
+    }
+}
+
+fn is(path: &str) -> Test {
+    Test::Is(Literal::Text(path.to_owned()))
+}
+
+/// The test of a path that a rule names; one below the working directory may be relative.
+fn path_test(glob: &str) -> Test {
+    match is_glob(glob) {
+        true => Test::Glob(glob.to_owned()),
+        false => is(glob),
+    }
+}
+
+/// The test of a program with this name, or a glob of names, in a folder of `PATH`, where an empty
+/// one is the working directory.
+fn program_test(folder: &str, name: &str) -> Test {
+    if matches!(folder, "" | ".") {
+        return path_test(name);
+    }
+    let folder = folder.trim_end_matches('/');
+    if !is_glob(name) {
+        return is(&format!("{folder}/{name}"));
+    }
+    let mut glob = String::new();
+    for letter in folder.chars() {
+        match letter {
+            '*' | '?' | '[' => glob.extend(['[', letter, ']']),
+            _ => glob.push(letter),
+        }
+    }
+    Test::Glob(format!("{glob}/{name}"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Whether a path or a descriptor leads to what is in no folder: a pipe, a socket, memory.
+pub(super) fn is_no_file(part: &Part) -> bool {
+    match &part.value {
+        Value::Path {
+            reached: Reached::Nowhere,
+            ..
+        } => true,
+        Value::File {
+            name,
+            description: Some(_),
+            reached: Reached::Untold,
+            ..
+        } => !name.starts_with(b"/") && !name.starts_with(b"$DIR"),
+        _ => false,
+    }
+}
+
+/// Whether it is a descriptor that is not open, to what is known.
+fn is_not_open(part: &Part) -> bool {
+    let description = match &part.value {
+        Value::File { description, .. } => description,
+        _ => return false,
+    };
+    description.is_none()
+}
