@@ -58,6 +58,15 @@ impl Verdict {
         Self::UnexpectedPass,
     ];
 
+    /// What it is where nothing may be skipped.
+    #[must_use]
+    pub fn required(self) -> Self {
+        match self {
+            Self::Skipped => Self::Fail,
+            other => other,
+        }
+    }
+
     /// Its word in JSON.
     #[must_use]
     pub fn word(self) -> &'static str {

@@ -63,7 +63,7 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
     })?;
     trace_harness::run::check(&items).map_err(|error| refuse(&error))?;
     let kernels = arguments.listed.read()?;
-    arguments.reports.check()?;
+    arguments.reports.begin()?;
     let names: Vec<String> = match arguments.kernel.as_slice() {
         [] => kernels.specs.iter().map(|spec| spec.name.clone()).collect(),
         names => names.to_vec(),

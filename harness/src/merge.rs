@@ -2,21 +2,22 @@
 
 use crate::out::note;
 use crate::results::{Results, Whole};
-use crate::suite::exit_status;
+use crate::suite::{exit_status, require_all};
 use crate::{complain, out, status};
 use perf_live::errors::chain;
 use perf_live::files;
 use perf_records::units::shown_path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use trace_harness::report::{self, Part};
 use trace_harness::verdict::Verdict;
 
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Each FILE holds what `harness run --shard K/N --format json` has printed. They must be all parts of one set of scenarios, each \
-once: a part that is missing, doubled, cut off or of another set is an error that names it.\n\n\
+once: a part that is missing, doubled, cut off, or of another set or run is an error that names it.\n\n\
 Exit status: that of `harness run` for all of them: 0 all passed, 1 some scenario failed, 77 all were skipped, 99 something was broken; 2 if \
-the parts do not make one result."
+the parts do not make one result.\n\n\
+Environment: HARNESS_REQUIRE=all turns skips into failures, here as in `harness run`."
 )]
 pub(crate) struct Arguments {
     /// What the shards have printed
@@ -27,12 +28,16 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
+    // A report may stand where a part was.
+    let texts: Vec<_> = arguments.parts.iter().map(|path| read(path)).collect();
+    if let Err(status) = arguments.results.begin() {
+        return status;
+    }
     let mut parts = Vec::new();
     let mut all_well = true;
-    for path in &arguments.parts {
-        let part = files::text(path, files::TRACE).map_err(|error| chain(&error));
+    for (path, text) in arguments.parts.iter().zip(texts) {
         let part =
-            part.and_then(|text| Part::read(path.clone(), &text).map_err(|error| chain(&error)));
+            text.and_then(|text| Part::read(path.clone(), &text).map_err(|error| chain(&error)));
         match part {
             Ok(part) => parts.push(part),
             Err(why) => {
@@ -44,7 +49,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     if !all_well {
         return status::USAGE;
     }
-    let merged = match report::merge(parts) {
+    let mut merged = match report::merge(parts) {
         Ok(merged) => merged,
         Err(error) => {
             let hint = error.hint();
@@ -52,8 +57,10 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
             return status::USAGE;
         }
     };
-    if let Err(status) = arguments.results.check() {
-        return status;
+    if require_all() {
+        for report in &mut merged.reports {
+            report.verdict = report.verdict.required();
+        }
     }
     let whole = Whole {
         reports: &merged.reports,
@@ -71,4 +78,8 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     }
     let verdicts: Vec<Verdict> = merged.reports.iter().map(|it| it.verdict).collect();
     exit_status(&verdicts)
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    files::text(path, files::TRACE).map_err(|error| chain(&error))
 }

@@ -1,6 +1,7 @@
 //! The forms in which `harness matrix` reports, and the files that it writes.
 
 use crate::out::note;
+use crate::results::{self, unfinished};
 use crate::{complain, out, status};
 use perf_live::errors::chain;
 use perf_live::files::{Access, Output};
@@ -31,6 +32,17 @@ enum Form {
     Html,
 }
 
+impl Form {
+    fn of_results(self) -> results::Form {
+        match self {
+            Self::Human => results::Form::Human,
+            Self::Json => results::Form::Json,
+            Self::Junit => results::Form::Junit,
+            Self::Html => results::Form::Html,
+        }
+    }
+}
+
 /// Returns the form of a file by its ending.
 fn to_file(name: &str) -> Result<(Form, PathBuf), String> {
     let path = PathBuf::from(name);
@@ -49,9 +61,11 @@ fn to_file(name: &str) -> Result<(Form, PathBuf), String> {
 }
 
 impl Reports {
-    /// Checks that the files can be written, before hours are spent on the report.
-    pub(crate) fn check(&self) -> Result<(), u8> {
-        writable_all(self.files.iter().map(|(_, path)| path.as_path()))
+    /// Checks that the files can be written, before hours are spent on the report, and has each say
+    /// that the run has not finished.
+    pub(crate) fn begin(&self) -> Result<(), u8> {
+        let files = self.files.iter();
+        begin_all(files.map(|(form, path)| (path.as_path(), unfinished(form.of_results()))))
     }
 
     /// Prints the report, and writes the files; returns whether all were written.
@@ -80,14 +94,27 @@ fn text(report: &MatrixReport<'_>, form: Form, color: bool) -> String {
     text
 }
 
-/// Checks that files can be written.
-pub(crate) fn writable_all<'p>(files: impl Iterator<Item = &'p Path>) -> Result<(), u8> {
-    for path in files {
+/// Checks that files can be written, and then writes a first text to each: a run that dies leaves
+/// no older result there.
+pub(crate) fn begin_all<'p>(files: impl Iterator<Item = (&'p Path, String)>) -> Result<(), u8> {
+    let files: Vec<(&Path, String)> = files.collect();
+    for (path, _) in &files {
         if !said(path, writable(path)) {
             return Err(status::USAGE);
         }
     }
+    for (path, text) in files.iter().filter(|(path, _)| !is_stream(path)) {
+        if let Err(error) = snapshot::write_whole(path, text) {
+            complain(&error, None);
+            return Err(status::USAGE);
+        }
+    }
     Ok(())
+}
+
+/// Whether it is a pipe or a device: what is written there cannot be replaced.
+fn is_stream(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir())
 }
 
 /// Whether a file was written; if not, says why.
@@ -107,8 +134,7 @@ fn writable(path: &Path) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
     std::fs::create_dir_all(folder)?;
     // Opening a pipe would wait for its reader, and then end the reader's input.
-    let is_other = std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir());
-    if !is_other {
+    if !is_stream(path) {
         Output::begin(path, Access::Usual)?;
     }
     Ok(())

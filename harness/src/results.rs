@@ -1,6 +1,6 @@
 //! The forms in which `harness run` and `harness merge` report, and the files that they write.
 
-use crate::reports::{self, writable_all};
+use crate::reports::{self, begin_all};
 use crate::shard::Share;
 use crate::{complain, out};
 use std::ffi::OsString;
@@ -118,6 +118,22 @@ impl Whole<'_> {
     }
 }
 
+/// Returns what stands in a report's place until it is whole.
+pub(crate) fn unfinished(form: Form) -> String {
+    let mut text = String::new();
+    let all = [report::unfinished()];
+    match form {
+        Form::Json => report::unfinished_json(&mut text),
+        Form::Human => report::human(&mut text, &all[0], false),
+        Form::Junit => report::junit(&mut text, &all),
+        Form::Github => report::github(&mut text, &all, Path::new("")),
+        Form::Ktap => report::ktap(&mut text, &all),
+        Form::Markdown => report::markdown(&mut text, &all),
+        Form::Html => report::html(&mut text, &all, SystemTime::now()),
+    }
+    text
+}
+
 /// A scenario's line.
 pub(crate) fn json(report: &ScenarioReport, traces: bool) -> String {
     let mut text = String::new();
@@ -136,9 +152,12 @@ pub(crate) fn json(report: &ScenarioReport, traces: bool) -> String {
 }
 
 impl Results {
-    /// Checks that the files can be written, before time is spent on what they will hold.
-    pub(crate) fn check(&self) -> Result<(), u8> {
-        writable_all(self.files.iter().map(|(_, path)| path.as_path()))
+    /// Checks that the files can be written, before time is spent on what they will hold, and has
+    /// each say that the run has not finished.
+    pub(crate) fn begin(&self) -> Result<(), u8> {
+        let files = self.files.iter();
+        let files = files.map(|(form, path)| (path.as_path(), unfinished(*form)));
+        begin_all(files)
     }
 
     /// Returns the files that are written.

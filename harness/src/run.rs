@@ -23,7 +23,7 @@ use trace_harness::verdict::Verdict;
     after_help = "Exit status: 0 all passed, 1 some scenario failed, 2 usage error or invalid scenario, 77 all were skipped, \
 99 the harness itself could not do its work.\n\n\
 Environment: CI set means that no snapshot is ever written; HARNESS_REQUIRE=all turns skips into failures; TEST_TOTAL_SHARDS and \
-TEST_SHARD_INDEX (from 0) choose a shard as --shard does, unless scenarios are named by --exact; GITHUB_ACTIONS=true adds annotations to the report \
+TEST_SHARD_INDEX (from 0) choose a shard as --shard does, but of neither scenarios that --exact names nor a recorded run; GITHUB_ACTIONS=true adds annotations to the report \
 for people, and a summary to the file of GITHUB_STEP_SUMMARY."
 )]
 pub(crate) struct Arguments {
@@ -96,7 +96,16 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     if arguments.list {
         return list(arguments);
     }
-    if let Err(status) = shard::touch_status_file().and_then(|()| arguments.results.check()) {
+    if let Err(status) = shard::touch_status_file() {
+        return status;
+    }
+    if arguments.vm.is_some() && reads_report(arguments) {
+        note!("harness: the guest of --vm reads the file of --durations: it cannot be a --report");
+        return status::USAGE;
+    }
+    // Durations may come from a report that is written anew.
+    let chosen = arguments.vm.is_none().then(|| choose(arguments));
+    if let Err(status) = arguments.results.begin() {
         return status;
     }
     if let Some(kernel) = &arguments.vm {
@@ -110,7 +119,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         return status;
     }
     let from = arguments.from.as_deref();
-    match choose(arguments) {
+    match chosen.unwrap_or_else(|| choose(arguments)) {
         Ok((items, share)) => {
             let work = |suite: &Suite<'_>| run(arguments, suite, share.as_ref());
             arguments.chosen.work_on(items, from, work)
@@ -122,9 +131,34 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 /// Returns the scenarios that are to run, and which share of all chosen ones they are.
 fn choose(arguments: &Arguments) -> Result<(Vec<Item>, Option<Share>), u8> {
     let mut items = arguments.chosen.found()?;
-    let is_exact = !arguments.chosen.exact.is_empty();
-    let share = arguments.sharding.keep(&mut items, is_exact)?;
+    // What is named exactly, and the one run of a recording, were chosen by who divides; rounds
+    // are of all.
+    let fixed =
+        !arguments.chosen.exact.is_empty() || arguments.from.is_some() || arguments.rounds > 1;
+    let options = verdict_options(arguments);
+    let share = arguments.sharding.keep(&mut items, fixed, options)?;
     Ok((items, share))
+}
+
+/// Whether durations come from a file that a report replaces.
+fn reads_report(arguments: &Arguments) -> bool {
+    let durations = arguments.sharding.durations.as_ref();
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    durations.and_then(|path| real(path)).is_some_and(|read| {
+        let mut files = arguments.results.files();
+        files.any(|file| real(file).as_ref() == Some(&read))
+    })
+}
+
+/// What changes the meaning of a verdict.
+fn verdict_options(arguments: &Arguments) -> Vec<String> {
+    let repeat = (arguments.repeat > 1).then(|| format!("--repeat {}", arguments.repeat));
+    let update = arguments.update.map(|whom| match whom {
+        UpdateFor::All => "--update=all".to_owned(),
+        UpdateFor::Kernel => "--update=kernel".to_owned(),
+    });
+    let require = require_all().then(|| "HARNESS_REQUIRE=all".to_owned());
+    repeat.into_iter().chain(update).chain(require).collect()
 }
 
 /// The names, without a look at the machine: a list takes no right to trace.
@@ -209,8 +243,7 @@ fn run(arguments: &Arguments, suite: &Suite<'_>, share: Option<&Share>) -> u8 {
     }
     let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
     match share {
-        // The others have all of them.
-        Some(_) if verdicts.is_empty() => status::PASSED,
+        Some(share) if share.is_empty() => status::PASSED,
         _ => exit_status(&verdicts),
     }
 }

@@ -8,7 +8,7 @@ use perf_records::units::shown_path;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
-use trace_harness::report;
+use trace_harness::report::{self, Made};
 use trace_harness::run::{Item, Shard, whole};
 
 /// The number of the shard, from 0; how many there are; a file to touch that says that the program
@@ -31,18 +31,49 @@ pub(crate) struct Sharding {
     /// Divide by how long scenarios took, as an earlier `run --format json` or `merge` has it in
     /// FILE: the same file for all shards [default: by the hash of each name]
     #[arg(long, value_name = "FILE")]
-    durations: Option<PathBuf>,
+    pub(crate) durations: Option<PathBuf>,
+    /// The run that the shard belongs to: `harness merge` takes parts of one run only [default: what
+    /// CI calls its run, if it does]
+    #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    run_id: Option<String>,
+}
+
+/// How CI systems call one run of all jobs, the words of each joined by `/`: GitHub Actions,
+/// GitLab, Buildkite, CircleCI, Azure Pipelines, Jenkins.
+const RUNS: [&[&str]; 6] = [
+    &["GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"],
+    &["CI_PIPELINE_ID"],
+    &["BUILDKITE_BUILD_ID"],
+    &["CIRCLE_WORKFLOW_ID"],
+    &["BUILD_BUILDID"],
+    &["BUILD_TAG"],
+];
+
+/// Returns what CI calls this run.
+fn run_of_environment(value: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let of = |names: &&[&str]| {
+        let values = names.iter().map(|name| value(name));
+        let values: Option<Vec<String>> = values.map(|it| it.filter(|it| !it.is_empty())).collect();
+        values.map(|values| values.join("/"))
+    };
+    RUNS.iter().find_map(of)
 }
 
 /// The share of a shard.
 pub(crate) struct Share {
     shard: Shard,
+    own: usize,
     of_all: usize,
     /// The first line in JSON.
     pub(crate) line: String,
 }
 
 impl Share {
+    /// Whether it has no scenario: the others have all of them.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.own == 0
+    }
+
     /// `(shard 1/4 of 24 scenarios)`.
     pub(crate) fn said(&self) -> String {
         format!("(shard {} of {} scenarios)", self.shard, self.of_all)
@@ -50,12 +81,17 @@ impl Share {
 }
 
 impl Sharding {
-    /// Leaves only the shard's scenarios, if one is chosen. A scenario that is named exactly is
-    /// chosen already, and the environment does not choose again.
-    pub(crate) fn keep(&self, items: &mut Vec<Item>, is_exact: bool) -> Result<Option<Share>, u8> {
+    /// Leaves only the shard's scenarios, if one is chosen. Where the scenarios are `fixed`, the
+    /// environment does not choose among them; `options` are what changes the meaning of a verdict.
+    pub(crate) fn keep(
+        &self,
+        items: &mut Vec<Item>,
+        fixed: bool,
+        options: Vec<String>,
+    ) -> Result<Option<Share>, u8> {
         let shard = match self.shard {
             Some(shard) => Some(shard),
-            None if is_exact => None,
+            None if fixed => None,
             None => of_environment(|name| std::env::var(name).ok()).map_err(|message| {
                 note!("harness: {message}");
                 status::USAGE
@@ -64,6 +100,10 @@ impl Sharding {
         let Some(shard) = shard else {
             if self.durations.is_some() {
                 note!("harness: --durations divides the scenarios of --shard, which is not given");
+                return Err(status::USAGE);
+            }
+            if self.run_id.is_some() {
+                note!("harness: --run-id names the run of --shard, which is not given");
                 return Err(status::USAGE);
             }
             return Ok(None);
@@ -75,10 +115,19 @@ impl Sharding {
         let names: BTreeSet<String> = whole.keys().cloned().collect();
         let share = shard.share(&names, &self.durations()?);
         let mut line = String::new();
-        report::shard_json(&mut line, shard, env!("CARGO_PKG_VERSION"), &whole, &share);
+        let made = Made {
+            run: self
+                .run_id
+                .clone()
+                .or_else(|| run_of_environment(|name| std::env::var(name).ok())),
+            options,
+        };
+        let version = env!("CARGO_PKG_VERSION");
+        report::shard_json(&mut line, shard, version, &made, &whole, &share);
         items.retain(|item| share.contains(&item.name));
         Ok(Some(Share {
             shard,
+            own: items.len(),
             of_all: whole.len(),
             line,
         }))
@@ -149,6 +198,22 @@ mod tests {
             value.map(str::to_owned)
         });
         shard.map(|shard| shard.map(|shard| shard.to_string()))
+    }
+
+    #[test]
+    fn a_run_of_ci_is_known_by_all_its_words_or_not_at_all() {
+        let of = |set: &[(&str, &str)]| {
+            run_of_environment(|name| {
+                let found = set.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            })
+        };
+        assert_eq!(of(&[]), None);
+        let github = [("GITHUB_RUN_ID", "7"), ("GITHUB_RUN_ATTEMPT", "2")];
+        assert_eq!(of(&github), Some("7/2".to_owned()));
+        assert_eq!(of(&github[..1]), None);
+        assert_eq!(of(&[("CI_PIPELINE_ID", "9")]), Some("9".to_owned()));
+        assert_eq!(of(&[("CI_PIPELINE_ID", "")]), None);
     }
 
     #[test]

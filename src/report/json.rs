@@ -3,7 +3,7 @@
 use super::{line, summary};
 use crate::trace::{FieldValue, TracedEvent};
 use perf_live::units::ExitKind;
-use perf_records::units::{Cpu, Nanos, is_hidden, run};
+use perf_records::units::{Cpu, Nanos, is_hidden, is_order, run};
 use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{CharEscape, Formatter};
@@ -200,7 +200,7 @@ pub(super) fn number(out: &mut String, name: &str, value: u64) {
 
 /// Writes a string, and escapes all that could steer a terminal.
 pub(super) fn string(out: &mut String, text: &str) {
-    let is_plain = |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+    let is_plain = |byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'#');
     if run(text.as_bytes(), is_plain) < text.len() {
         return append(out, text);
     }
@@ -325,7 +325,8 @@ impl io::Write for Text<'_> {
     }
 }
 
-/// Writes without blanks, and escapes what cannot be seen or steers a terminal.
+/// Writes without blanks, and escapes what cannot be seen, steers a terminal or orders something of
+/// a CI system.
 struct Escaping;
 
 impl Formatter for Escaping {
@@ -335,7 +336,12 @@ impl Formatter for Escaping {
         fragment: &str,
     ) -> io::Result<()> {
         let mut rest = fragment;
-        while let Some((at, hidden)) = rest.char_indices().find(|(_, c)| is_hidden(*c)) {
+        let escaped = |rest: &str| {
+            let is_order = |at| rest.get(at..).is_some_and(is_order);
+            let mut all = rest.char_indices();
+            all.find(|(at, c)| is_hidden(*c) || *c == '#' && is_order(*at))
+        };
+        while let Some((at, hidden)) = escaped(rest) {
             let (before, from) = rest.split_at(at);
             out.write_all(before.as_bytes())?;
             for unit in hidden.encode_utf16(&mut [0; 2]) {

@@ -4,7 +4,7 @@ use super::matrix::MatrixReport;
 use super::suite::scenario_json;
 use crate::matrix::{Column, Matrix};
 use crate::run::ScenarioReport;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::SystemTime;
 
 /// Appends one page of HTML, which needs no other file: that of `harness matrix` for one kernel.
@@ -19,6 +19,7 @@ pub fn html(out: &mut String, reports: &[ScenarioReport], made: SystemTime) {
         *count = count.saturating_add(1);
     }
     let mut names = Vec::new();
+    let mut taken = HashSet::new();
     for report in reports {
         let is_one = named.get(report.name.as_str()) == Some(&1);
         // A row has one result.
@@ -26,6 +27,10 @@ pub fn html(out: &mut String, reports: &[ScenarioReport], made: SystemTime) {
             true => report.name.clone(),
             false => format!("{} ({})", report.name, report.file.display()),
         };
+        let again = (2_usize..).map(|number| format!("{name}, result {number}"));
+        let mut all = std::iter::once(name.clone()).chain(again);
+        let name = all.find(|it| !taken.contains(it)).unwrap_or_default();
+        taken.insert(name.clone());
         let of_row = ScenarioReport {
             name: name.clone(),
             // A line without a trace has no answer to compare.
@@ -68,6 +73,30 @@ mod tests {
             "The trace on 6.18.44: 2 lines</summary><pre>P1 mv\n  rename(&quot;&lt;a&gt;&quot;) = 0\n</pre>",
             "and more\n",
             "1970-01-01 00:00:00 UTC",
+        ] {
+            assert!(out.contains(part), "{part}\n{out}");
+        }
+    }
+
+    #[test]
+    fn each_result_has_a_row_even_where_all_are_of_one_file() {
+        let pass = ScenarioReport {
+            verdict: Verdict::Pass,
+            findings: Vec::new(),
+            ..report()
+        };
+        let mut out = String::new();
+        html(
+            &mut out,
+            &[pass.clone(), pass, report()],
+            SystemTime::UNIX_EPOCH,
+        );
+        for part in [
+            "<h1>3 scenarios on 6.18.44</h1>",
+            "<span class=\"pass\">2 pass</span> <span class=\"fail\">1 fail</span>",
+            "<th scope=\"row\">mv (scenarios/mv.yaml)</th><td class=\"pass\">",
+            "<th scope=\"row\">mv (scenarios/mv.yaml), result 2</th><td class=\"pass\">",
+            "<th scope=\"row\">mv (scenarios/mv.yaml), result 3</th><td class=\"fail\">",
         ] {
             assert!(out.contains(part), "{part}\n{out}");
         }

@@ -14,17 +14,27 @@ use super::json::object_line;
 use crate::run::{ScenarioReport, Shard, Whole};
 use crate::verdict::{Finding, Verdict};
 use perf_live::units::{Limit, Usage};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Appends the first line of a shard: which one it is, the whole set with a sum over each
-/// scenario's file, and which of the set are its own.
+/// How a part was made: what parts of one result have in common besides their set.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Made {
+    /// The run of CI, or whatever else was named, that it belongs to.
+    pub run: Option<String>,
+    /// What changes the meaning of a verdict, as it is written on the command line.
+    pub options: Vec<String>,
+}
+
+/// Appends the first line of a shard: which one it is, how it was made, the whole set with a sum
+/// over each scenario's file, and which of the set are its own.
 pub fn shard_json(
     out: &mut String,
     shard: Shard,
     version: &str,
+    made: &Made,
     whole: &Whole,
     share: &BTreeSet<String>,
 ) {
@@ -32,6 +42,7 @@ pub fn shard_json(
         line.put("shard", shard.number());
         line.put("of", shard.count());
         line.put("version", version);
+        line.put("made", made);
         line.put("scenarios", whole);
         line.put("share", share);
     });
@@ -42,6 +53,7 @@ struct Head {
     shard: usize,
     of: usize,
     version: String,
+    made: Made,
     scenarios: Whole,
     share: BTreeSet<String>,
 }
@@ -82,6 +94,7 @@ struct Used {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Any {
     Machine {},
+    Unfinished {},
     Shard(Head),
     Scenario(Box<Line>),
     Summary(BTreeMap<String, u64>),
@@ -171,6 +184,10 @@ impl Part {
             }
             match (any, &head) {
                 (Any::Machine {}, _) => {}
+                (Any::Unfinished {}, _) => {
+                    let said = "its run has not finished";
+                    return Err(PartError::CutOff { said });
+                }
                 (Any::Shard(found), None) => {
                     let shard = Shard::new(found.shard, found.of);
                     let shard = shard.ok_or_else(|| {
@@ -237,7 +254,8 @@ impl Part {
 /// Reads how long each scenario took from JSON lines of `harness run`.
 ///
 /// # Errors
-/// [`PartError::Line`] for a line that is none of them.
+/// [`PartError::Line`] for a line that is none of them, [`PartError::CutOff`] for a run that has
+/// not finished.
 pub fn durations(text: &str) -> Result<BTreeMap<String, Duration>, PartError> {
     let mut durations = BTreeMap::new();
     for (place, text) in text.lines().enumerate() {
@@ -246,8 +264,15 @@ pub fn durations(text: &str) -> Result<BTreeMap<String, Duration>, PartError> {
             line: place.saturating_add(1),
             source,
         })?;
-        if let Any::Scenario(line) = any {
-            durations.insert(line.name, Duration::from_millis(line.duration_ms));
+        match any {
+            Any::Scenario(line) => {
+                durations.insert(line.name, Duration::from_millis(line.duration_ms));
+            }
+            Any::Unfinished {} => {
+                let said = "its run has not finished";
+                return Err(PartError::CutOff { said });
+            }
+            _ => {}
         }
     }
     Ok(durations)

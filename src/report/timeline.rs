@@ -73,8 +73,10 @@ impl Timeline {
             }
             entry.object("args", |args| {
                 signatures.with(call.abi, call.number, |signature| {
-                    arguments(call, signature, values, |_, name, _, text| {
-                        args.put(name, text)
+                    args.object("arguments", |own| {
+                        arguments(call, signature, values, |_, name, _, text| {
+                            own.put(name, text)
+                        });
                     });
                     let mut result = String::new();
                     write_result(&mut result, call, returns(call, signature), values);
@@ -99,9 +101,12 @@ impl Timeline {
             entry.put("s", "t");
             entry.object("args", |args| {
                 args.put("cpu", cpu.0);
-                for (name, it) in &event.fields {
-                    args.member(name, |out| value(out, it));
-                }
+                // Beside our own members a field of the same name would stand twice.
+                args.object("fields", |fields| {
+                    for (name, it) in &event.fields {
+                        fields.member(name, |out| value(out, it));
+                    }
+                });
                 chain(args, stack);
             });
         });

@@ -1,16 +1,18 @@
 //! Writes XML: start and end of elements, attributes and text, none of which is markup.
 
-use perf_records::units::is_hidden;
+use perf_records::units::{is_hidden, is_order};
 use std::fmt::Write;
 
-/// Appends a text. What XML cannot hold, and what cannot be seen, is written by its number.
+/// Appends a text. What XML cannot hold, what cannot be seen, and what begins an order to a CI
+/// system, is written by its number.
 pub(super) fn text(out: &mut String, text: &str) {
-    for c in text.chars() {
+    for (at, c) in text.char_indices() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
+            '#' if text.get(at..).is_some_and(is_order) => out.push_str("&#35;"),
             '\n' | '\t' => out.push(c),
             '\u{fffe}' | '\u{ffff}' => hidden(out, c),
             _ if is_hidden(c) => hidden(out, c),

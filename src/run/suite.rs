@@ -282,10 +282,9 @@ impl<'a> Suite<'a> {
                 .findings
                 .push(Finding::broken("it is no scenario of this suite")),
             Some((_, Ready::Unmet(findings))) => {
-                report.verdict = if options.require_all {
-                    Verdict::Fail
-                } else {
-                    Verdict::Skipped
+                report.verdict = match options.require_all {
+                    true => Verdict::Skipped.required(),
+                    false => Verdict::Skipped,
                 };
                 report.findings.clone_from(findings);
             }

@@ -74,15 +74,30 @@ impl Replacement {
             syncs::path(deed, "path").as_ref() == Some(&from)
                 && description(deed, "returns").is_some()
         })?;
+        // What is only read is no new content.
+        if !is_for_writing(open) {
+            return None;
+        }
         let file = description(open, "returns");
-        let written = before.get(opened..).unwrap_or_default();
+        let since = before.get(opened..).unwrap_or_default();
+        let is_own = |deed: &&Deed| description(deed, "fd") == file;
+        let last = since
+            .iter()
+            .rposition(|deed| syncs::writes(deed) && is_own(deed));
+        // A sync covers what was written before it.
+        let written = since.get(last.unwrap_or_default()..).unwrap_or_default();
         let same = written
             .iter()
-            .find(|deed| brings(deed).is_some() && description(deed, "fd") == file);
+            .find(|deed| brings(deed).is_some() && is_own(deed));
+        let may_sync = |deed: &&Deed| matches!(&*deed.name, "pwritev2" | "msync");
+        let is_unclear = last.is_none() || since.iter().any(may_sync);
         let sync = match same {
             _ if has_flag(open, "O_SYNC") || has_flag(open, "O_DSYNC") => Sync::Always,
             Some(sync) => Sync::Same(sync.name.to_string()),
-            None => among(written, syncs::absolute(rename, "from").as_deref(), before),
+            None => match among(written, syncs::absolute(rename, "from").as_deref(), before) {
+                Sync::None if is_unclear => Sync::Unclear,
+                sync => sync,
+            },
         };
         let to = syncs::absolute(rename, "to");
         let folder = to.as_deref().and_then(parent);
@@ -129,6 +144,11 @@ impl Replacement {
         steps.extend(step(&self.folder));
         steps.into_iter().map(Pattern::Step).collect()
     }
+}
+
+fn is_for_writing(open: &Deed) -> bool {
+    let flags = ["O_WRONLY", "O_RDWR"];
+    *open.name == *"creat" || flags.iter().any(|flag| has_flag(open, flag))
 }
 
 /// Finds the call among these that brings what has this name to the disk, by whatever descriptor.

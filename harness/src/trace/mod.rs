@@ -346,6 +346,15 @@ fn call_chain(arguments: &Arguments) -> Option<Chain> {
 /// known.
 fn form(arguments: &Arguments, offset: Option<i64>) -> Result<Form, Trouble> {
     let times = arguments.times.form();
+    let has_times = times.is_some() || arguments.times.durations;
+    if has_times && arguments.format != Format::Text {
+        let said = "each of -t, -r and -T is of lines of text: other forms have all times";
+        return Err(Trouble::Usage(said.to_owned()));
+    }
+    if arguments.format == Format::Perfetto && (arguments.summary || arguments.with_summary) {
+        let said = "a time line has no tables: -c and -C are of lines, as text or as JSON";
+        return Err(Trouble::Usage(said.to_owned()));
+    }
     if times.is_some_and(TimeForm::is_of_wall) && offset.is_none() {
         return Err(Trouble::Usage(
             "the recording does not say what time it was by the clock on the wall\nhint: use -r, or record with \

@@ -8,7 +8,8 @@ use crate::support::require::{require, right_to_trace};
 
 /// Clears the screen, says that all is well, orders something of a CI system, turns the direction
 /// of writing.
-const HOSTILE: &str = "\\033[2J\\033[H\\n      pass  everything\\n::error::x\\rpass  everything\\n\\342\\200\\256\\302\\233";
+const HOSTILE: &str = "\\033[2J\\033[H\\n      pass  everything\\n::error::x\\rpass  everything\\n\
+    x ##[group]##vso[task.complete]##teamcity[y]\\n\\342\\200\\256\\302\\233";
 
 /// Nothing of it came through.
 #[track_caller]
@@ -20,6 +21,9 @@ fn assert_harmless(text: &str) {
         let line = line.trim_start();
         let is_forged = line.starts_with("pass  everything") || line.starts_with("::");
         assert!(!is_forged, "{text}");
+    }
+    for order in ["##[", "##vso[", "##teamcity["] {
+        assert!(!text.contains(order), "{order} in {text}");
     }
 }
 
@@ -67,7 +71,7 @@ fn what_a_workload_prints_neither_steers_the_terminal_nor_forges_a_line() {
     ]);
     assert_all_harmless(&made);
     if made.status == 0 {
-        assert_harmless(&project.read("n.yaml").replace("::", ""));
+        assert_harmless(&project.read("n.yaml").replace("::", "").replace("##", ""));
     }
 }
 

@@ -164,8 +164,17 @@ fn a_time_line_has_a_slice_for_each_call_with_its_time_its_duration_and_its_argu
         assert_eq!(nanos("dur"), call["duration_ns"].as_u64(), "{slice} {call}");
         for argument in call["args"].as_array().expect("arguments") {
             let name = argument["name"].as_str().expect("a name");
-            assert_eq!(slice["args"][name], argument["text"], "{slice} {call}");
+            let shown = &slice["args"]["arguments"][name];
+            assert_eq!(*shown, argument["text"], "{slice} {call}");
         }
+    }
+    let told: Vec<&Value> = events.iter().filter(|it| it["cat"] == "event").collect();
+    let traced = others.iter().filter(|line| line["type"] == "event");
+    let traced: Vec<&Value> = traced.collect();
+    assert_eq!(told.len(), traced.len());
+    for (told, traced) in told.into_iter().zip(traced) {
+        assert_eq!(told["args"]["fields"], traced["fields"]);
+        assert_eq!(told["args"]["cpu"], traced["cpu"]);
     }
     let summary = others.last().expect("a summary");
     for member in ["events", "lost", "complete", "exit"] {
@@ -177,6 +186,25 @@ fn a_time_line_has_a_slice_for_each_call_with_its_time_its_duration_and_its_argu
         .filter_map(|it| it["args"]["name"].as_str())
         .collect();
     assert!(named.contains(&"sh") && named.contains(&"cat"), "{named:?}");
+}
+
+#[test]
+fn what_a_form_does_not_show_is_refused_there() {
+    require!(right_to_trace());
+    let project = Project::new();
+    for (form, option) in [
+        ("perfetto", "-c"),
+        ("perfetto", "-C"),
+        ("perfetto", "-t"),
+        ("perfetto", "-T"),
+        ("json", "-t"),
+        ("json", "-r"),
+        ("json", "-T"),
+    ] {
+        let run = project.harness(&["trace", "--format", form, option, "true"]);
+        assert!(run.stderr.contains("is of lines of text") || run.stderr.contains("no tables"));
+        assert!(!run.stderr.contains("{\""), "{run:?}");
+    }
 }
 
 #[test]

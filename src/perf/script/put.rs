@@ -2,7 +2,7 @@
 
 pub(super) use crate::print::digits::{Decimal, hex, left, number, pair, right, right_text, zeros};
 
-use crate::units::{is_hidden, run};
+use crate::units::{is_hidden, is_order, run};
 use std::io::Write;
 
 /// Bytes of elsewhere on one line: what a task calls itself, a path, a field. perf prints them as
@@ -23,16 +23,21 @@ pub(super) fn right_foreign(out: &mut Vec<u8>, bytes: &[u8], columns: usize) {
 /// The same of what was written from there on.
 pub(super) fn settle(out: &mut Vec<u8>, start: usize) {
     let written = out.get(start..).unwrap_or_default();
-    let is_plain = |byte| matches!(byte, b' '..=b'~' | b'\t');
+    let is_plain = |byte| matches!(byte, b' '..=b'"' | b'$'..=b'~' | b'\t');
     if run(written, is_plain) == written.len() {
         return;
     }
     let written = out.split_off(start);
     for chunk in written.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            let _to_memory = match is_hidden(c) {
-                true => write!(out, "{}", c.escape_default()),
-                false => write!(out, "{c}"),
+        let valid = chunk.valid();
+        for (at, c) in valid.char_indices() {
+            let orders = || c == '#' && valid.get(at..).is_some_and(is_order);
+            let _to_memory = if is_hidden(c) {
+                write!(out, "{}", c.escape_default())
+            } else if orders() {
+                write!(out, "{}", c.escape_unicode())
+            } else {
+                write!(out, "{c}")
             };
         }
         for byte in chunk.invalid() {
@@ -47,7 +52,14 @@ pub(super) fn string(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');
     for chunk in bytes.utf8_chunks() {
         let valid = chunk.valid();
-        if valid.is_ascii() {
+        if valid.contains("##") {
+            for (at, c) in valid.char_indices() {
+                match c == '#' && valid.get(at..).is_some_and(is_order) {
+                    true => out.extend_from_slice(b"\\u0023"),
+                    false => character(out, c),
+                }
+            }
+        } else if valid.is_ascii() {
             valid.bytes().for_each(|byte| ascii(out, byte));
         } else {
             valid.chars().for_each(|c| character(out, c));
@@ -104,13 +116,15 @@ mod tests {
         let escaped = "x\\n\\u{1b}[2J\\u{9b}\\u{202e}\\xff \u{fc}";
         assert_eq!(made(|out| foreign(out, name)), format!("a\n{escaped}"));
         assert_eq!(made(|out| right_foreign(out, b"x\n", 4)), "a\n  x\\n");
+        assert_eq!(made(|out| foreign(out, b"# ##[x]")), "a\n# \\u{23}#[x]");
     }
 
     #[test]
     fn json_says_the_same_without_what_steers_a_terminal() {
-        let text = "\u{1b}\n\u{9b}\u{202e}\u{e0041}\u{fc}\"";
+        let text = "##[a]##vso[b]\u{1b}\n\u{9b}\u{202e}\u{e0041}\u{fc}\"";
         let json = made(|out| string(out, text.as_bytes()));
         assert!(!json[2..].contains(is_hidden), "{json}");
+        assert!(!json.contains("##"), "{json}");
         let read: String = serde_json::from_str(&json[2..]).expect("JSON");
         assert_eq!(read, text);
     }

@@ -8,8 +8,8 @@ use std::path::Path;
 /// is called, a path, a field of a recording.
 ///
 /// What cannot be seen, ends a line or makes other characters stand elsewhere is written as Rust's
-/// literals have it; a tab stays. So are the words at the start of a line by which CI systems take
-/// orders (`::error`, `##[group]`).
+/// literals have it; a tab stays. So are the words by which CI systems take orders: `::error` at the
+/// start of a line, `##[group]`, `##vso[...]` and `##teamcity[...]` anywhere in it.
 ///
 /// ```
 /// use perf_records::units::shown;
@@ -20,19 +20,22 @@ use std::path::Path;
 pub fn shown(text: &str) -> Cow<'_, str> {
     // The usual text, of which there is much, is looked at once, byte by byte.
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\t');
-    let order = order(text);
-    if order.is_none() && (text.bytes().all(is_plain) || !text.chars().any(is_hidden)) {
+    let has_order = has_order(text);
+    if !has_order && (text.bytes().all(is_plain) || !text.chars().any(is_hidden)) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
+    let mut is_start = true;
     for (at, c) in text.char_indices() {
+        let rest = text.get(at..).unwrap_or_default();
         if is_hidden(c) {
             out.extend(c.escape_default());
-        } else if order == Some(at) {
+        } else if has_order && (is_start && rest.starts_with(FIRST) || is_order(rest)) {
             out.extend(c.escape_unicode());
         } else {
             out.push(c);
         }
+        is_start &= c.is_whitespace();
     }
     Cow::Owned(out)
 }
@@ -80,15 +83,26 @@ pub fn is_hidden(c: char) -> bool {
     }
 }
 
-/// Where a line begins with what a CI system takes for an order to it, blanks in front of it left
-/// out, or, of GitHub's older ones, has one anywhere.
-fn order(line: &str) -> Option<usize> {
-    let start = line.len() - line.trim_start().len();
-    let word = line.get(start..).unwrap_or_default();
-    let is_order = ["::", "##vso[", "##teamcity["]
-        .iter()
-        .any(|order| word.starts_with(order));
-    is_order.then_some(start).or_else(|| line.find("##["))
+/// What GitHub takes for an order at the start of a line, blanks in front of it left out.
+const FIRST: &str = "::";
+
+/// Whether a line has what a CI system takes for an order to it.
+fn has_order(line: &str) -> bool {
+    let mut places = line.match_indices('#');
+    line.trim_start().starts_with(FIRST)
+        || places.any(|(at, _)| is_order(line.get(at..).unwrap_or_default()))
+}
+
+/// Whether it begins with what a CI system takes for an order anywhere in a line: GitHub's older
+/// ones, those of Azure Pipelines, which has them in any case, and those of TeamCity. All of them
+/// begin with two number signs.
+#[must_use]
+pub fn is_order(rest: &str) -> bool {
+    let rest = rest.as_bytes();
+    ["##[", "##vso[", "##teamcity["].iter().any(|order| {
+        let start = rest.get(..order.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(order.as_bytes()))
+    })
 }
 
 /// The beginning of a text on one line, with its length where it was cut.
@@ -207,6 +221,22 @@ mod tests {
         );
         assert_eq!(shown("x ##[group]y"), "x \\u{23}#[group]y");
         assert_eq!(shown("##vso[task]y"), "\\u{23}#vso[task]y");
+        for (text, expected) in [
+            ("x ##vso[task]", "x \\u{23}#vso[task]"),
+            ("x ##VSO[task]", "x \\u{23}#VSO[task]"),
+            ("x ##teamcity[y]", "x \\u{23}#teamcity[y]"),
+            (
+                "##[a]##[b] ##vso[c]",
+                "\\u{23}#[a]\\u{23}#[b] \\u{23}#vso[c]",
+            ),
+            ("::a ##[b] ::c", "\\u{3a}:a \\u{23}#[b] ::c"),
+            ("\u{3000}::a", "\u{3000}\\u{3a}:a"),
+            ("###[a]", "#\\u{23}#[a]"),
+            ("a\n::b", "a\\n::b"),
+        ] {
+            assert_eq!(shown(text), expected);
+            assert_eq!(shown(&shown(text)), expected, "twice is once");
+        }
     }
 
     #[test]

@@ -1,18 +1,19 @@
 //! Writes foreign text into a page: none of it is markup, and none of it is hidden.
 
-use perf_records::units::is_hidden;
+use perf_records::units::{is_hidden, is_order};
 use std::fmt::Write;
 
 /// Appends a text without markup. Characters that cannot be seen, or that move others, are written
-/// by their numbers.
+/// by their numbers, and so is what begins an order to a CI system.
 pub(super) fn escape(out: &mut String, text: &str) {
-    for c in text.chars() {
+    for (at, c) in text.char_indices() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
+            '#' if text.get(at..).is_some_and(is_order) => out.push_str("&#35;"),
             '\n' | '\t' => out.push(c),
             _ if is_hidden(c) => {
                 let _always_fits = write!(out, "<i>\\u{{{:x}}}</i>", u32::from(c));

@@ -2,7 +2,7 @@
 
 use super::{Head, Part, quoted};
 use crate::run::{ScenarioReport, Shard};
-use perf_records::units::shown_path;
+use perf_records::units::{shown, shown_path};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -41,6 +41,30 @@ pub enum MergeError {
         second: PathBuf,
         /// The version of that one.
         second_version: String,
+    },
+    /// Two parts of different runs.
+    #[error("`{}` is of {}, and `{}` of {}", shown_path(.first), run(.first_run), shown_path(.second), run(.second_run))]
+    OtherRun {
+        /// A part's file.
+        first: PathBuf,
+        /// Its run.
+        first_run: Option<String>,
+        /// Another part's file.
+        second: PathBuf,
+        /// The run of that one.
+        second_run: Option<String>,
+    },
+    /// Two parts whose verdicts do not mean the same.
+    #[error("`{}` was made with {}, and `{}` with {}", shown_path(.first), options(.first_options), shown_path(.second), options(.second_options))]
+    OtherOptions {
+        /// A part's file.
+        first: PathBuf,
+        /// Its options.
+        first_options: Vec<String>,
+        /// Another part's file.
+        second: PathBuf,
+        /// The options of that one.
+        second_options: Vec<String>,
     },
     /// Two parts of different sets of scenarios.
     #[error("`{}` and `{}` are of different sets of scenarios: {what}", shown_path(.first), shown_path(.second))]
@@ -86,6 +110,20 @@ pub enum MergeError {
     },
 }
 
+fn run(id: &Option<String>) -> String {
+    id.as_ref().map_or_else(
+        || "no named run".to_owned(),
+        |id| format!("run `{}`", shown(id)),
+    )
+}
+
+fn options(all: &[String]) -> String {
+    match all {
+        [] => "no option".to_owned(),
+        all => format!("`{}`", shown(&all.join(" "))),
+    }
+}
+
 impl MergeError {
     /// Returns what can be done about it.
     #[must_use]
@@ -93,6 +131,11 @@ impl MergeError {
         match self {
             Self::DoubledScenario { .. } | Self::MissingScenarios { .. } => Some(
                 "parts divide a set in one way only with the same file of --durations".to_owned(),
+            ),
+            Self::OtherRun { .. } => Some(
+                "a part of an earlier run says nothing of this one; --run-id names the run that \
+                 parts belong to"
+                    .to_owned(),
             ),
             _ => None,
         }
@@ -180,6 +223,24 @@ fn same(first: &Part, second: &Part) -> Result<(), MergeError> {
             first_version: a.version.clone(),
             second,
             second_version: b.version.clone(),
+        });
+    }
+    if a.made.run != b.made.run {
+        let (first, second) = files();
+        return Err(MergeError::OtherRun {
+            first,
+            first_run: a.made.run.clone(),
+            second,
+            second_run: b.made.run.clone(),
+        });
+    }
+    if a.made.options != b.made.options {
+        let (first, second) = files();
+        return Err(MergeError::OtherOptions {
+            first,
+            first_options: a.made.options.clone(),
+            second,
+            second_options: b.made.options.clone(),
         });
     }
     let names: BTreeSet<&String> = a.scenarios.keys().chain(b.scenarios.keys()).collect();

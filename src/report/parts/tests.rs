@@ -16,7 +16,7 @@ fn printed(number: usize, count: usize, whole: &Whole, share: &[(&str, Verdict)]
     let names = share.iter().map(|(name, _)| (*name).to_owned()).collect();
     let shard = Shard::new(number, count).unwrap();
     let mut out = String::new();
-    shard_json(&mut out, shard, "1.0", whole, &names);
+    shard_json(&mut out, shard, "1.0", &Made::default(), whole, &names);
     for (name, verdict) in share {
         let report = ScenarioReport {
             name: (*name).to_owned(),
@@ -92,7 +92,8 @@ fn a_result_is_the_same_after_it_was_written_and_read() {
     let mut text = String::new();
     let whole = Whole::from([("a".to_owned(), String::new())]);
     let share = ["a".to_owned()].into();
-    shard_json(&mut text, Shard::new(1, 1).unwrap(), "1.0", &whole, &share);
+    let shard = Shard::new(1, 1).unwrap();
+    shard_json(&mut text, shard, "1.0", &Made::default(), &whole, &share);
     scenario_json(&mut text, &written);
     suite_json(&mut text, &[written.verdict]);
     let merged = merge(vec![Part::read("x".into(), &text).unwrap()]).unwrap();
@@ -146,6 +147,46 @@ fn parts_of_different_sets_are_named_with_the_first_scenario_that_differs() {
         &[&one, &two, &newer],
         "`p0` was made by harness 1.0, and `p2` by 1.1",
     );
+}
+
+#[test]
+fn parts_of_different_runs_or_options_are_named() {
+    let [one, two, three] = three();
+    let none = "\"made\":{\"run\":null,\"options\":[]}";
+    let of = |text: &str, made: &str| {
+        assert!(text.contains(none), "{text}");
+        text.replace(none, made)
+    };
+    let new = "\"made\":{\"run\":\"7\",\"options\":[]}";
+    let old = "\"made\":{\"run\":\"6\",\"options\":[]}";
+    let (one_new, two_new) = (of(&one, new), of(&two, new));
+    assert!(merged(&[&one_new, &two_new, &of(&three, new)]).is_ok());
+    refused(
+        &[&one_new, &two_new, &of(&three, old)],
+        "`p0` is of run `7`, and `p2` of run `6`",
+    );
+    refused(
+        &[&one_new, &two_new, &three],
+        "`p0` is of run `7`, and `p2` of no named run",
+    );
+    let often = "\"made\":{\"run\":null,\"options\":[\"--repeat 3\"]}";
+    refused(
+        &[&one, &two, &of(&three, often)],
+        "`p0` was made with no option, and `p2` with `--repeat 3`",
+    );
+}
+
+#[test]
+fn what_has_not_finished_is_no_part() {
+    let [one, two, _] = three();
+    let mut begun = String::new();
+    crate::report::unfinished_json(&mut begun);
+    refused(
+        &[&one, &two, &begun],
+        "p2: it is cut off: its run has not finished",
+    );
+    let times = durations(&begun).map(|times| times.len());
+    assert!(times.is_err(), "{times:?}");
 }
 
 #[test]

@@ -161,10 +161,9 @@ impl Suite<'_> {
         let result = match found {
             None => broken("it is no scenario of this suite".to_owned()),
             Some((_, Ready::Unmet(findings))) => {
-                let verdict = if options.require_all {
-                    Verdict::Fail
-                } else {
-                    Verdict::Skipped
+                let verdict = match options.require_all {
+                    true => Verdict::Skipped.required(),
+                    false => Verdict::Skipped,
                 };
                 Err((verdict, findings.clone()))
             }

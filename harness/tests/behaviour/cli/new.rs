@@ -193,6 +193,43 @@ fn a_folder_is_synced_by_whichever_descriptor() {
     }
 }
 
+#[test]
+fn that_a_file_is_not_synced_is_said_only_of_what_was_written_and_of_the_last_write() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let script = |between: &str| {
+        format!(
+            "import os\nnew = os.open('new', os.O_CREAT | os.O_RDWR)\n{between}\n\
+             os.rename('new', 'config')\n"
+        )
+    };
+    let write = "os.write(new, b'x')";
+    let read_only = "import os\nold = os.open('a', os.O_RDONLY)\nos.rename('a', 'b')\n".to_owned();
+    let late = script(&format!("{write}; os.fsync(new); {write}"));
+    let synced = script(&format!("{write}; os.fsync(new)"));
+    let each = script(&format!(
+        "{write}; os.pwritev(new, [b'x'], 0, os.RWF_DSYNC)"
+    ));
+    project.write("a", "x");
+    for (name, text, is_replaced, is_lacking) in [
+        ("read-only", &read_only, false, false),
+        ("late", &late, true, true),
+        ("synced", &synced, true, false),
+        ("each", &each, true, false),
+    ] {
+        project.write("save.py", text);
+        let words = ["--file", "a", name, "-n", "10", "--", "python3", "save.py"];
+        project
+            .harness(&[&["new"][..], &words].concat())
+            .assert_status(0);
+        let text = project.read(&format!("scenarios/{name}.yaml"));
+        let says = |what: &str| text.contains(what);
+        assert_eq!(says("is replaced whole"), is_replaced, "{name}: {text}");
+        let lacks = says("But nothing syncs what is in it");
+        assert_eq!(lacks, is_lacking, "{name}: {text}");
+    }
+}
+
 /// Answers three requests, each when it is on the disk.
 const STORE: &str = "use IO::Handle;\n\
                      open my $log, '>', 'log' or die;\n\

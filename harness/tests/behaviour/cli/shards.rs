@@ -225,6 +225,117 @@ fn durations_of_an_earlier_run_balance_the_shards() {
 }
 
 #[test]
+fn a_merge_takes_parts_of_one_run_with_the_same_options() {
+    require!(right_to_trace());
+    let project = Project::new();
+    for name in ["a", "b", "c", "d"] {
+        project.scenario(name, PASSES);
+    }
+    let part = |environment: &[(&str, &str)], shard: &str, options: &[&str]| {
+        let words = ["run", "scenarios", "--shard", shard, "--format", "json"];
+        let run = project.harness_with(environment, &[&words, options].concat());
+        run.assert_status(0);
+        run.stdout
+    };
+    project.write("new.jsonl", &part(&[], "1/2", &["--run-id", "new"]));
+    let merged = |other: &str| {
+        project.write("other.jsonl", other);
+        project.harness(&["merge", "new.jsonl", "other.jsonl"])
+    };
+    let gitlab = [("CI_PIPELINE_ID", "new")];
+    merged(&part(&gitlab, "2/2", &[])).assert_status(0);
+    let required = [("HARNESS_REQUIRE", "all"), ("CI_PIPELINE_ID", "new")];
+    for (other, said) in [
+        (
+            part(&[], "2/2", &["--run-id", "old"]),
+            "is of run `new`, and `other.jsonl` of run `old`",
+        ),
+        (part(&[], "2/2", &[]), "and `other.jsonl` of no named run"),
+        (
+            part(&gitlab, "2/2", &["--repeat", "2"]),
+            "with `--repeat 2`",
+        ),
+        (part(&required, "2/2", &[]), "with `HARNESS_REQUIRE=all`"),
+    ] {
+        let run = merged(&other);
+        run.assert_status(2);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+    let run = project.harness(&["run", "--run-id", "x", "scenarios"]);
+    run.assert_status(2);
+}
+
+#[test]
+fn a_merge_where_nothing_may_be_skipped_fails_for_a_skip() {
+    require!(right_to_trace());
+    let project = Project::with("a", SKIPPED);
+    let parts = run_all(&project, 1, "scenarios");
+    merge(&project, &parts, &[]).assert_status(77);
+    let words = ["merge", "1.jsonl", "--format", "json", "--report", "m.xml"];
+    let run = project.harness_with(&[("HARNESS_REQUIRE", "all")], &words);
+    run.assert_status(1);
+    assert_eq!(run.verdicts()["a"].0, "fail");
+    assert!(project.read("m.xml").contains("failures=\"1\""));
+}
+
+#[test]
+fn a_shard_of_the_environment_neither_divides_a_recorded_run_nor_rounds() {
+    require!(right_to_trace());
+    let project = Project::with("a", FAILS);
+    let run = project.harness(&["run", "--save", "saved", "scenarios"]);
+    run.assert_status(1);
+    for index in ["0", "1", "2"] {
+        let environment = [("TEST_SHARD_INDEX", index), ("TEST_TOTAL_SHARDS", "3")];
+        for options in [&["--from", "saved/a.data"][..], &["--rounds", "2"]] {
+            let words = [&["run", "scenarios"], options].concat();
+            project.harness_with(&environment, &words).assert_status(1);
+        }
+    }
+}
+
+#[test]
+fn a_run_or_merge_that_ends_without_a_result_leaves_no_older_one() {
+    require!(right_to_trace());
+    let project = Project::with("a", PASSES);
+    let files = ["r.txt", "r.json", "r.xml", "r.tap", "r.md", "r.html"];
+    let reports: Vec<&str> = files.iter().flat_map(|file| ["--report", *file]).collect();
+    let run = |words: &[&str]| project.harness(&[words, &reports].concat());
+    let is_whole = || files.map(|file| !project.read(file).contains("the run has not finished"));
+    let parts = run_all(&project, 1, "scenarios");
+    for good in [&["run", "scenarios"][..], &["merge", &parts[0]]] {
+        run(good).assert_status(0);
+        assert_eq!(is_whole(), [true; 6]);
+        // One does not know an option of its scenario, the other lacks a part.
+        project.write("wrong.yaml", "nonsense: 1\n");
+        project.write(
+            "2.jsonl",
+            &project.read(&parts[0]).replace("\"of\":1", "\"of\":2"),
+        );
+        let bad = match good[0] {
+            "run" => ["run", "wrong.yaml"],
+            _ => ["merge", "2.jsonl"],
+        };
+        run(&bad).assert_status(2);
+        assert_eq!(is_whole(), [false; 6]);
+        assert!(!project.read("r.json").contains("summary"));
+        assert!(project.read("r.xml").contains("errors=\"1\""));
+        assert!(project.read("r.tap").contains("not ok 1"));
+        run(&["merge", "r.json"]).assert_status(2);
+    }
+    // A report may be the durations of the next run.
+    run(&["run", "scenarios"]).assert_status(0);
+    let again = [
+        "run",
+        "scenarios",
+        "--shard",
+        "1/1",
+        "--durations",
+        "r.json",
+    ];
+    run(&again).assert_status(0);
+}
+
+#[test]
 fn scenarios_that_no_name_tells_apart_are_not_divided() {
     let project = Project::new();
     for folder in ["x", "y"] {
