@@ -256,7 +256,7 @@ fn draft(arguments: &Arguments, target: &Target, laid: &Laid, stdin: Option<Stri
     draft.sandbox = arguments.world.sandbox();
     draft.head = vec![
         "Recorded by `harness new`. It passes as long as the command does this and nothing else of the kind;".to_owned(),
-        "what is commented out holds as well.".to_owned(),
+        "what is commented out held in the runs that were recorded.".to_owned(),
     ];
     if !is_own {
         draft.on_events = vec![

@@ -32,8 +32,8 @@ pub(crate) struct Sharding {
     /// FILE: the same file for all shards [default: by the hash of each name]
     #[arg(long, value_name = "FILE")]
     pub(crate) durations: Option<PathBuf>,
-    /// The run that the shard belongs to: `harness merge` takes parts of one run only [default: what
-    /// CI calls its run, if it does]
+    /// The run that the shard belongs to: `harness merge` takes parts of one run only [default:
+    /// what CI calls its run, if it does]
     #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     run_id: Option<String>,
 }

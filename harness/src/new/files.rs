@@ -10,6 +10,9 @@ use trace_harness::scenario::{FileSource, FileSpec};
 /// A folder with more files than this is not copied just because a command names it.
 const MOST: usize = 200;
 
+/// No folder with more files than this is copied.
+const MOST_WANTED: usize = 2000;
+
 /// The files for the run's directory; their paths there are those below the current directory.
 #[derive(Debug, Default)]
 pub(super) struct Laid {
@@ -57,6 +60,12 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
                 shown_path(path)
             )));
         }
+        if files.len() > MOST_WANTED {
+            return Err(NewError::Usage(format!(
+                "`{}` has more than {MOST_WANTED} files: name the folders or files in it that the command needs",
+                shown_path(path)
+            )));
+        }
         laid.read(files)?;
     }
     for word in words(command) {
@@ -71,7 +80,10 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
                 laid.left_out.push((path, "which has no files".to_owned()));
             }
             Ok(files) if files.len() > MOST => {
-                let why = format!("which has more than {MOST} files (--file does it)");
+                let why = match files.len() > MOST_WANTED {
+                    true => format!("which has more than {MOST_WANTED} files"),
+                    false => format!("which has more than {MOST} files (--file does it)"),
+                };
                 laid.left_out.push((path, why));
             }
             Ok(files) => {
@@ -160,7 +172,8 @@ fn below(path: &Path) -> Option<PathBuf> {
     Some(below)
 }
 
-/// Returns the regular files at a path: itself, or those below it, links to files included.
+/// Returns the regular files at a path: itself, or those below it, links to files included. Of
+/// more than [`MOST_WANTED`] some are left out.
 fn files_at(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut waiting = vec![path.to_owned()];
@@ -172,7 +185,7 @@ fn files_at(path: &Path) -> std::io::Result<Vec<PathBuf>> {
         } else if path.metadata()?.is_file() {
             files.push(path);
         }
-        if files.len() > MOST * 10 {
+        if files.len() > MOST_WANTED {
             break;
         }
     }
@@ -266,6 +279,19 @@ mod tests {
             ]
         );
         assert_eq!(named(&["perl", "-c", "a b"]), ["-c", "a b"]);
+    }
+
+    #[test]
+    fn a_folder_is_laid_whole_or_not_at_all() {
+        let place = tempfile::tempdir_in(".").unwrap();
+        for number in 0..=MOST_WANTED {
+            std::fs::write(place.path().join(number.to_string()), "").unwrap();
+        }
+        let name = PathBuf::from(place.path().file_name().unwrap());
+        let error = collect(&[], &[name.clone()]).unwrap_err().to_string();
+        assert!(error.contains("has more than 2000 files"), "{error}");
+        std::fs::remove_file(place.path().join("0")).unwrap();
+        assert_eq!(collect(&[], &[name]).unwrap().contents.len(), MOST_WANTED);
     }
 
     #[test]

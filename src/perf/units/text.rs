@@ -8,8 +8,8 @@ use std::path::Path;
 /// is called, a path, a field of a recording.
 ///
 /// What cannot be seen, ends a line or makes other characters stand elsewhere is written as Rust's
-/// literals have it; a tab stays. So are the words by which CI systems take orders: `::error` at the
-/// start of a line, `##[group]`, `##vso[...]` and `##teamcity[...]` anywhere in it.
+/// literals have it; a tab stays. So are the words by which CI systems take orders: `::error` at
+/// the start of a line, `##[group]`, `##vso[...]` and `##teamcity[...]` anywhere in it.
 ///
 /// ```
 /// use perf_records::units::shown;
