@@ -288,7 +288,9 @@ mod tests {
             std::fs::write(place.path().join(number.to_string()), "").unwrap();
         }
         let name = PathBuf::from(place.path().file_name().unwrap());
-        let error = collect(&[], std::slice::from_ref(&name)).unwrap_err().to_string();
+        let error = collect(&[], std::slice::from_ref(&name))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("has more than 2000 files"), "{error}");
         std::fs::remove_file(place.path().join("0")).unwrap();
         assert_eq!(collect(&[], &[name]).unwrap().contents.len(), MOST_WANTED);
