@@ -315,7 +315,7 @@ fn test_functions_check_a_program_in_one_call() {
     let output = package().call(&package().checks, &[], &[]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
-    assert!(text.contains("5 passed"), "{text}");
+    assert!(text.contains("7 passed"), "{text}");
 }
 
 fn script(file: &Path, text: &str) {
