@@ -82,8 +82,8 @@ pub(super) fn holds(
 /// that the run gave it.
 ///
 /// A path from the root that goes through links of the machine's own alone may be meant as it is
-/// spelled, by `test` and not by `by_place`. The text of any other path may say what the kernel does
-/// not do: it starts in a folder that has another name by now.
+/// spelled, by `test` and not by `by_place`. The text of any other path may say what the kernel
+/// does not do: it starts in a folder that has another name by now.
 pub(super) fn is_within(test: &Test, by_place: &Test, part: &Part) -> Answer {
     let spelled = |part: &Part| field::holds(test, part, &mut Free);
     let either = |part: &Part| spelled(part).or(field::holds(by_place, part, &mut Free));

@@ -62,9 +62,11 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod outcome;
 mod program;
 mod trials;
 
-pub use check::{Check, Outcome, Verdict, trace};
+pub use check::{Check, trace};
+pub use outcome::{Outcome, Verdict};
 pub use program::Error;
 pub use trials::run;

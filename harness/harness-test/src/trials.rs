@@ -1,6 +1,6 @@
 //! A folder of scenarios as the tests of a target.
 
-use crate::check::{Outcome, Verdict};
+use crate::outcome::{Outcome, Verdict};
 use crate::program;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::ffi::OsString;

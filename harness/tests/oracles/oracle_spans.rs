@@ -168,7 +168,7 @@ fn a_span_that_ends_in_nobodys_name_is_refused_or_said() {
     );
     assert_eq!(status, Some(125));
     assert!(
-        said.contains("no span ends with `timer:hrtimer_expire_entry`: it fires in an interrupt"),
+        said.contains("no span ends with `timer:hrtimer_expire_entry`: it fires in interrupts"),
         "{said}"
     );
     let (status, said) = traced(

@@ -50,6 +50,7 @@ const PSEUDO_PATHS: &[(&str, &str, &str)] = &[
     ("src/upgrade/pseudo.rs", "/proc", "a path in a trace"),
     ("src/upgrade/pseudo.rs", "/sys", "a path in a trace"),
     ("src/matching/confined/table.rs", "/proc", "in a trace"),
+    ("src/matching/confined/table.rs", "/sys", "in a trace"),
     ("harness/src/doctor.rs", "/proc", "a word in a remedy"),
     ("harness/src/doctor.rs", "/sys", "a word in a remedy"),
 ];
