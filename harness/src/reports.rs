@@ -3,6 +3,7 @@
 use crate::out::note;
 use crate::results::{self, unfinished};
 use crate::{complain, out, status};
+use clap::ValueEnum;
 use perf_live::errors::chain;
 use perf_live::files::{Access, Output};
 use perf_records::units::shown_path;
@@ -45,19 +46,12 @@ impl Form {
 
 /// Returns the form of a file by its ending.
 fn to_file(name: &str) -> Result<(Form, PathBuf), String> {
-    let path = PathBuf::from(name);
-    let ending = path.extension().map(|ending| ending.to_string_lossy());
-    let form = match ending.as_deref() {
-        Some("txt") => Form::Human,
-        Some("json" | "jsonl") => Form::Json,
-        Some("xml") => Form::Junit,
-        Some("html") => Form::Html,
-        _ => {
-            let text = "its ending must say the form: .txt, .json, .jsonl, .xml or .html";
-            return Err(text.to_owned());
-        }
-    };
-    Ok((form, path))
+    let of_results = results::to_file(name).ok();
+    let own = of_results.and_then(|(form, path)| {
+        let mut forms = Form::value_variants().iter().copied();
+        Some((forms.find(|own| own.of_results() == form)?, path))
+    });
+    own.ok_or_else(|| "its ending must say the form: .txt, .json, .jsonl, .xml or .html".to_owned())
 }
 
 impl Reports {
@@ -72,14 +66,10 @@ impl Reports {
     pub(crate) fn tell(&self, matrix: &Matrix) -> bool {
         let report = MatrixReport::of(matrix).made(SystemTime::now());
         let color = out::has_colors(&std::io::stdout());
-        let mut all_well = out::told(out::print(&text(&report, self.format, color)));
-        for (form, path) in &self.files {
-            if let Err(error) = snapshot::write_whole(path, &text(&report, *form, false)) {
-                complain(&error, None);
-                all_well = false;
-            }
-        }
-        all_well
+        let is_told = out::told(out::print(&text(&report, self.format, color)));
+        let files = self.files.iter();
+        let files = files.map(|(form, path)| (path.as_path(), text(&report, *form, false)));
+        write_all(files) && is_told
     }
 }
 
@@ -110,6 +100,18 @@ pub(crate) fn begin_all<'p>(files: impl Iterator<Item = (&'p Path, String)>) -> 
         }
     }
     Ok(())
+}
+
+/// Writes a text to each file; returns whether all were written, and says why one was not.
+pub(crate) fn write_all<'p>(files: impl Iterator<Item = (&'p Path, String)>) -> bool {
+    let mut all_well = true;
+    for (path, text) in files {
+        if let Err(error) = snapshot::write_whole(path, &text) {
+            complain(&error, None);
+            all_well = false;
+        }
+    }
+    all_well
 }
 
 /// Whether it is a pipe or a device: what is written there cannot be replaced.

@@ -1,15 +1,14 @@
 //! The forms in which `harness run` and `harness merge` report, and the files that they write.
 
+use crate::out;
 use crate::reports::{self, begin_all};
 use crate::shard::Share;
-use crate::{complain, out};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use trace_harness::report;
 use trace_harness::run::ScenarioReport;
-use trace_harness::snapshot;
 use trace_harness::verdict::Verdict;
 
 #[derive(Debug, clap::Args)]
@@ -39,7 +38,7 @@ pub(crate) enum Form {
 }
 
 /// Returns the form of a file by its ending.
-fn to_file(name: &str) -> Result<(Form, PathBuf), String> {
+pub(crate) fn to_file(name: &str) -> Result<(Form, PathBuf), String> {
     let path = PathBuf::from(name);
     let ending = path.extension().map(|ending| ending.to_string_lossy());
     let form = match ending.as_deref() {
@@ -174,14 +173,9 @@ impl Results {
     /// Writes the files, and what GitHub Actions shows beside a report for people; returns whether
     /// all was written.
     pub(crate) fn write(&self, whole: &Whole<'_>, told: &out::Told) -> bool {
-        let mut all_well = true;
-        for (form, path) in &self.files {
-            let written = snapshot::write_whole(path, &whole.text(*form, false));
-            if let Err(error) = written {
-                complain(&error, None);
-                all_well = false;
-            }
-        }
+        let files = self.files.iter();
+        let files = files.map(|(form, path)| (path.as_path(), whole.text(*form, false)));
+        let mut all_well = reports::write_all(files);
         let is_github = std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
         if self.format == Form::Human && is_github {
             told.print(&whole.text(Form::Github, false));

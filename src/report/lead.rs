@@ -1,5 +1,6 @@
 //! What a line of text begins with: the thread's id and, if asked for, the time.
 
+use super::line::write_seconds;
 use perf_live::sys;
 use perf_records::units::Nanos;
 use std::fmt::Write;
@@ -72,7 +73,10 @@ impl Lead {
             wall.rem_euclid(1_000_000_000) / 1_000,
         );
         let _always_fits = match form {
-            TimeForm::Events => self.seconds(time.0),
+            TimeForm::Events => {
+                write_seconds(&mut self.text, time.0);
+                Ok(())
+            }
             TimeForm::Epoch => write!(self.text, "{seconds}.{micros:06}"),
             TimeForm::Day => self.day(seconds),
             TimeForm::DayMicros => self
@@ -83,19 +87,10 @@ impl Lead {
                 if time < last {
                     self.text.push('-');
                 }
-                self.seconds(time.0.abs_diff(last.0))
+                write_seconds(&mut self.text, time.0.abs_diff(last.0));
+                Ok(())
             }
         };
-    }
-
-    fn seconds(&mut self, nanos: u64) -> std::fmt::Result {
-        let micros = nanos / 1_000;
-        write!(
-            self.text,
-            "{}.{:06}",
-            micros / 1_000_000,
-            micros % 1_000_000
-        )
     }
 
     fn day(&mut self, seconds: i64) -> std::fmt::Result {

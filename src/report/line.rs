@@ -56,9 +56,16 @@ pub fn duration_of_line(out: &mut String, call: &Call) {
 
 /// Appends ` <0.001250>`.
 pub(super) fn write_duration(out: &mut String, nanos: u64) {
+    out.push_str(" <");
+    write_seconds(out, nanos);
+    out.push('>');
+}
+
+/// Appends `0.001250`.
+pub(super) fn write_seconds(out: &mut String, nanos: u64) {
     let micros = nanos / 1_000;
     let (seconds, micros) = (micros / 1_000_000, micros % 1_000_000);
-    let _always_fits = write!(out, " <{seconds}.{micros:06}>");
+    let _always_fits = write!(out, "{seconds}.{micros:06}");
 }
 
 /// Appends `sched:sched_process_exec filename="/bin/true" pid=1234` and a line feed, behind `lead`.
