@@ -17,6 +17,9 @@ pub mod run;
 pub mod scenario;
 pub mod snapshot;
 pub mod suggest;
+pub mod testing;
 pub mod trace;
 pub mod upgrade;
 pub mod verdict;
+
+pub use testing::{Error, Scenario};

@@ -3,6 +3,7 @@
 mod counters;
 mod delta;
 mod events;
+mod faults;
 mod files;
 mod finding;
 mod known;
@@ -10,6 +11,7 @@ mod limits;
 mod run;
 mod sections;
 
+pub use faults::{FaultOutcome, Faults};
 pub use files::reads_content;
 pub use finding::{About, Detail, Finding, Judgement, Kind, joined};
 pub use known::Known;
@@ -128,6 +130,7 @@ fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
             finding.kind = Kind::Unknown;
         }
     }
+    findings.extend(faults::judge(plan, run));
     let expected = &plan.expect.files_after;
     if !expected.is_empty() {
         findings.extend(files::after(expected, &run.left));

@@ -104,6 +104,7 @@ fn capture(bench: &Bench<'_>, plan: &EventsPlan) -> (Vec<u8>, LayoutTable<Origin
         fixed_addresses: true,
         limits: Vec::new(),
         group: None,
+        held: Default::default(),
     };
     let corked = sandbox::launch(&workload).expect("a process");
     let pages = plan::ring_pages(8 << 20, perf_live::sys::page_size());

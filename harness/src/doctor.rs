@@ -151,13 +151,15 @@ fn rights(host: &Host) -> Finding {
             Host::RIGHTS
         ),
     };
-    let detail = match (are_lent(), nix::unistd::geteuid().is_root()) {
+    let is_root = nix::unistd::geteuid().is_root();
+    let detail = match (are_lent(), is_root) {
         (true, _) => format!(
             "an ordinary user's; to trace commands that it starts the program's file lends more; {}; {}",
             grant(Grant::Machine, "recording of others"),
             grant(Grant::Probes, "probes"),
         ),
-        (false, true) => "root's".to_owned(),
+        (false, true) if host.has_rights_of_root() => "root's".to_owned(),
+        (false, true) => "root's name without root's rights, as in a container: a sandbox is made as an ordinary user makes it; no workload runs as another user".to_owned(),
         (false, false) => "an ordinary user's".to_owned(),
     };
     Finding {

@@ -8,7 +8,15 @@ use std::fmt::Write;
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Tests",
-        &["run", "new", "review", "calibrate", "mutate", "merge"],
+        &[
+            "run",
+            "new",
+            "review",
+            "calibrate",
+            "mutate",
+            "check",
+            "merge",
+        ],
     ),
     ("Looking", &["trace", "diff", "events", "doctor"]),
     (

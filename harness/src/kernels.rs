@@ -9,7 +9,7 @@ use trace_harness::matrix::Place;
 use trace_harness::scenario::{self, Diagnostic, KernelSpec, nearest, read_kernels};
 
 /// The list that is used without a file.
-const BUILT_IN: &str = include_str!("../../ci/kernels.yaml");
+const BUILT_IN: &str = include_str!("../kernels.yaml");
 const USUAL: &str = "ci/kernels.yaml";
 
 /// The list of kernels.

@@ -4,6 +4,7 @@
 
 mod ahead;
 mod calibrate;
+mod check;
 mod completions;
 mod diff;
 mod doctor;
@@ -86,6 +87,8 @@ enum Command {
     Calibrate(calibrate::Arguments),
     /// Change recorded runs, and say which changes pass
     Mutate(mutate::Arguments),
+    /// Run any command, say what it did, or hold that to rules
+    Check(check::Arguments),
     /// Accept or reject the traces that wait for review
     Review(review::Arguments),
     /// List the events of this kernel, with their fields
@@ -117,6 +120,7 @@ impl Command {
     fn traces(&self) -> bool {
         match self {
             Self::Run(_) | Self::New(_) | Self::Calibrate(_) | Self::Mutate(_) => true,
+            Self::Check(_) => true,
             Self::Trace(_) | Self::Record(_) | Self::Stat(_) => true,
             // It reads the formats of this machine's events.
             Self::Events(_) | Self::Diff(_) | Self::Doctor => true,
@@ -156,6 +160,7 @@ fn main() -> ExitCode {
         Command::Calibrate(arguments) => calibrate::main(arguments),
         Command::Mutate(arguments) => mutate::main(arguments),
         Command::New(arguments) => new::main(arguments),
+        Command::Check(arguments) => check::main(arguments),
         Command::Review(arguments) => review::main(arguments),
         Command::Matrix(arguments) => matrix::main(arguments),
         Command::Merge(arguments) => merge::main(arguments),
@@ -188,9 +193,16 @@ fn say(error: &clap::Error) -> u8 {
 
 /// Whether the exit status is that of a command.
 fn is_of_a_command() -> bool {
-    std::env::args_os()
-        .nth(1)
-        .is_some_and(|word| word == "trace" || word == "record" || word == "vm")
+    let mut words = std::env::args_os().skip(1);
+    match words.next() {
+        Some(word) if word == "check" => {
+            // With rules it is that of a verdict.
+            let own = words.take_while(|word| word != "--");
+            !own.into_iter().any(|word| check::are_rules(&word))
+        }
+        Some(word) => word == "trace" || word == "record" || word == "vm",
+        None => false,
+    }
 }
 
 /// Exit statuses of `run`, which scripts rely on.

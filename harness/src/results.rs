@@ -24,6 +24,7 @@ pub(crate) struct Results {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Form {
+    #[value(alias = "text")]
     Human,
     /// A line for each scenario, then one for all
     Json,
@@ -157,6 +158,13 @@ impl Results {
         let files = self.files.iter();
         let files = files.map(|(form, path)| (path.as_path(), unfinished(*form)));
         begin_all(files)
+    }
+
+    /// Returns the files that are written, with their forms.
+    pub(crate) fn forms(&self) -> impl Iterator<Item = (Form, &Path)> {
+        self.files
+            .iter()
+            .map(|(form, path)| (*form, path.as_path()))
     }
 
     /// Returns the files that are written.

@@ -212,4 +212,8 @@ impl Control for PassOn {
         }
         Ok(Next::Follow)
     }
+    fn ends(&mut self) -> io::Result<()> {
+        while self.0.read_signal()?.is_some() {}
+        Ok(())
+    }
 }

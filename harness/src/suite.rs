@@ -190,6 +190,10 @@ pub(crate) fn refuse(error: &SuiteError) -> u8 {
             complain(error, host.hint());
             status::TROUBLE
         }
+        SuiteError::Access(access) => {
+            complain(error, access.hint());
+            status::TROUBLE
+        }
     }
 }
 

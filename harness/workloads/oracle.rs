@@ -34,6 +34,9 @@ mod filters;
 mod interruptions;
 #[path = "oracle/kernel.rs"]
 mod kernel;
+#[cfg(target_arch = "x86_64")]
+#[path = "oracle/page_ends.rs"]
+mod page_ends;
 #[path = "oracle/uring.rs"]
 mod uring;
 
@@ -65,7 +68,9 @@ usage: oracle SUBCOMMAND
   io-uring              8 operations through an io_uring, an fsync among them
   io-uring-polled       the same, submitted by a thread of the kernel's
   refused               makes the calls of its stdin, `number word...` a line, under a filter that
-                        refuses all calls
+                        refuses all calls; `@address=hex` puts bytes into memory before, into the
+                        16 pages from 0x10000000 on of which every other one is there
+  page-ends             structures at the end of a page, some going on there   (x86_64)
   fds                   its open descriptors, signal mask, ignored signals
   spam-stdout BYTES     writes that many bytes
   hold-stdout           ends, but leaves a child that keeps stdout open for ever
@@ -127,7 +132,7 @@ fn run(words: &[&str]) -> Option<i32> {
         ["cold-vectors"] => cold::vectors(),
         ["cold-execs", times] => cold::execs(times.parse().ok()?),
         ["unknown-number"] => unknown_number(),
-        ["vfork" | "int80" | "x32"] => only_x86_64(words),
+        ["vfork" | "int80" | "x32" | "page-ends"] => only_x86_64(words),
         _ => return None,
     };
     Some(status)
@@ -139,6 +144,7 @@ fn only_x86_64(words: &[&str]) -> i32 {
         ["vfork"] => compat::vfork(),
         ["int80"] => compat::int80(),
         ["x32"] => compat::x32(),
+        ["page-ends"] => page_ends::page_ends(),
         _ => UNSUPPORTED,
     }
 }

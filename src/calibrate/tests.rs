@@ -46,6 +46,7 @@ fn run(story: &str) -> Trace {
         };
         builder.observe(
             &Observation::Entered {
+                is_answered: false,
                 actor: actor(&leaders, thread, "sh"),
                 abi: Abi::native(),
                 number,
@@ -75,6 +76,7 @@ fn run(story: &str) -> Trace {
             memory: Memory::default(),
             files: Files::default(),
             places: Default::default(),
+            injected: Default::default(),
         };
         builder.observe(&Observation::Call(call), |_| true);
     }
@@ -320,6 +322,7 @@ fn deed(name: &str, field: (String, Value), returns: Value) -> Deed {
         unseen: None,
         behind: Vec::new(),
         ends: None,
+        injected: Default::default(),
     }
 }
 

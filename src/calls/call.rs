@@ -1,6 +1,7 @@
 //! What comes out of the records: calls, and what became of the tasks that made them.
 
 use super::files::Files;
+use super::injected::Injected;
 use super::kinds::{ReturnKind, return_kind};
 use super::mappings::Places;
 use super::names::{self, Abi};
@@ -65,6 +66,14 @@ pub enum Entry {
         /// say.
         args: [u64; 6],
     },
+    /// The thread was in it when recording began; procfs told its arguments
+    /// (`proc_pid_syscall(5)`), and when it was entered is not known.
+    UnderWay {
+        /// A moment at which the thread was in it, after the beginning.
+        since: Nanos,
+        /// The six words of its arguments.
+        args: [u64; 6],
+    },
     /// The workload's own first `execve`, entered before anything was recorded.
     Uncorking,
     /// There is no entering half: the call was refused before it (seccomp, ptrace), or the half was
@@ -73,10 +82,10 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// The six words of its arguments, where they were seen.
+    /// The six words of its arguments, where they are known.
     pub fn args(&self) -> Option<&[u64; 6]> {
         match self {
-            Self::Seen { args, .. } => Some(args),
+            Self::Seen { args, .. } | Self::UnderWay { args, .. } => Some(args),
             Self::Uncorking | Self::Missing => None,
         }
     }
@@ -144,6 +153,8 @@ pub struct Call {
     pub files: Files,
     /// Which mappings its addresses lay in.
     pub places: Places,
+    /// What was done to it while it was held.
+    pub injected: Injected,
 }
 
 impl Call {
@@ -156,13 +167,8 @@ impl Call {
     /// The name of the operation, of a call that is many: `socketcall.bind`.
     #[must_use]
     pub fn operation(&self) -> Option<&'static str> {
-        let Entry::Seen {
-            args: [first, ..], ..
-        } = self.entry
-        else {
-            return None;
-        };
-        relatives::operation(self.abi, self.number, first).map(|operation| operation.name)
+        let [first, ..] = self.entry.args()?;
+        relatives::operation(self.abi, self.number, *first).map(|operation| operation.name)
     }
 
     /// What its operation returns, of a call that is many.
@@ -177,7 +183,8 @@ impl Call {
         self.operation() == Some("ipc.shmat")
     }
 
-    /// When it was entered; where that was not seen, when it ended, and 0 where neither was.
+    /// When it was entered; where that was not seen, when it ended, a moment at which it was under
+    /// way where that was not seen either, and else 0.
     #[must_use]
     pub fn time(&self) -> Nanos {
         match (self.entry, self.outcome) {
@@ -190,6 +197,7 @@ impl Call {
                 | Outcome::Refused { time }
                 | Outcome::Untold { time },
             ) => time,
+            (Entry::UnderWay { since, .. }, _) => since,
             (_, Outcome::NeverReturned | Outcome::Missing) => Nanos(0),
         }
     }
@@ -232,6 +240,7 @@ impl Call {
             memory: Memory::default(),
             files: Files::default(),
             places: Places::default(),
+            injected: Injected::default(),
         }
     }
 }
@@ -261,6 +270,8 @@ pub enum Observation {
         number: i32,
         /// The entering half.
         entry: Entry,
+        /// Whether it is answered in place of being made.
+        is_answered: bool,
     },
     /// A call is whole, or as whole as it gets.
     Call(Call),

@@ -223,7 +223,7 @@ fn is_of_old(native: Abi, name: &str) -> bool {
 
 /// The words of a call where the native call has them; the registers of a 32-bit call have no upper
 /// half.
-pub(super) fn native_words(abi: Abi, number: i32, words: [u64; 6]) -> [u64; 6] {
+pub fn native_words(abi: Abi, number: i32, words: [u64; 6]) -> [u64; 6] {
     let Some(layout) = layout(abi, number) else {
         return words;
     };

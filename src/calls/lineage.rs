@@ -194,7 +194,7 @@ impl Lineage {
                     self.unnamed.remove(thread);
                 }
             }
-            Observation::Call(call) => {
+            Observation::Call(call) if call.injected.answer.is_none() => {
                 if let Some(command) = executed(call)
                     && let Some(process) = self.process(call.actor.pid)
                 {
@@ -359,6 +359,7 @@ mod tests {
             memory: Memory::new((0..).zip(words).map(piece).collect()),
             files: Files::default(),
             places: Default::default(),
+            injected: Default::default(),
         };
         lineage.observe(&Observation::Call(call));
     }

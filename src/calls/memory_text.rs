@@ -38,7 +38,7 @@ pub(super) fn one_string(out: &mut String, call: &Call, piece: &Piece, values: &
         State::Unread if piece.address != 0 && is_bad_address(call) => {
             values.address(piece.address, out);
         }
-        State::Unread | State::End => values.unread(out),
+        State::Unread | State::Part | State::End => values.unread(out),
         State::Whole => values.string(&piece.bytes, out),
         State::Cut => {
             values.string(&piece.bytes, out);
@@ -98,7 +98,7 @@ pub(super) fn buffer(
         .into_iter()
         .find_map(|moment| call.memory.piece(place, moment));
     match piece.filter(|_| shown > 0) {
-        Some(piece) if piece.state != State::Unread => {
+        Some(piece) if piece.read().is_some() => {
             let first = piece.bytes.get(..shown).unwrap_or(&piece.bytes);
             values.string(first, out);
             if first.len() < piece.bytes.len() || piece.state == State::Cut {

@@ -2,7 +2,7 @@
 
 use super::memory::{Moment, State};
 use super::names::Abi;
-use super::{Call, Entry, Outcome};
+use super::{Call, Outcome};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The address of a socket.
@@ -113,7 +113,7 @@ pub fn address_place(name: &str) -> Option<usize> {
 #[must_use]
 pub fn addressed(call: &Call, name: &str) -> Option<Addressed> {
     let (_, place, is_told) = PLACES.iter().find(|(known, ..)| *known == name)?;
-    let Entry::Seen { args, .. } = &call.entry else {
+    let Some(args) = call.entry.args() else {
         return Some(Addressed::Unread);
     };
     if call.abi != Abi::native() {
@@ -181,8 +181,8 @@ pub fn flags_behind(call: &Call, name: &str) -> Option<Result<u64, ()>> {
         _ => return None,
     };
     let piece = call.memory.piece(place, Moment::Enter);
-    let piece = piece.filter(|it| it.state != State::Unread && call.abi == Abi::native());
-    let flags = piece.and_then(|piece| piece.bytes.first_chunk());
+    let piece = piece.filter(|_| call.abi == Abi::native());
+    let flags = piece.and_then(|piece| piece.read()?.first_chunk());
     Some(flags.map(|bytes| u64::from_ne_bytes(*bytes)).ok_or(()))
 }
 

@@ -196,6 +196,8 @@ fn limit(kind: StructKind) -> u16 {
     match kind {
         // What readlink(2) and getcwd(2) give is a path.
         StructKind::Text | StructKind::Directory => LONGEST_STRING,
+        // The kernel takes no longer address (`struct sockaddr_storage`).
+        StructKind::SocketAddress => 128,
         _ => LONGEST_STRUCT,
     }
 }

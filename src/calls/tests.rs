@@ -96,6 +96,7 @@ impl Run {
             Observation::Call(call) => {
                 let entry = match call.entry {
                     Entry::Seen { .. } => "",
+                    Entry::UnderWay { .. } => " under way",
                     Entry::Uncorking => " uncorking",
                     Entry::Missing => " without entry",
                 };
@@ -528,6 +529,7 @@ fn a_result_is_written_as_what_the_program_sees() {
             memory: crate::memory::Memory::default(),
             files: files::Files::default(),
             places: Default::default(),
+            injected: Default::default(),
         };
         write_result(&mut out, &call, returns, &mut Shown);
         out

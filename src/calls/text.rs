@@ -87,7 +87,7 @@ pub fn write_arguments(
     values: &mut impl Values,
 ) {
     match &call.entry {
-        Entry::Seen { args, .. } => {
+        Entry::Seen { args, .. } | Entry::UnderWay { args, .. } => {
             let meanings = signature.meanings(args);
             for (number, (place, kind)) in meanings.shown().enumerate() {
                 if number > 0 {

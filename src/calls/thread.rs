@@ -3,6 +3,7 @@
 
 use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ThreadId};
 use super::files::Files;
+use super::injected::Injected;
 use super::names::{self, Abi};
 use crate::memory::{Handled, Memory, Moment};
 use perf_records::units::Nanos;
@@ -11,11 +12,16 @@ use perf_records::units::Nanos;
 pub(super) struct Pending {
     pub(super) abi: Abi,
     pub(super) number: i32,
+    /// When it was entered, or was under way.
     pub(super) time: Nanos,
+    /// Whether it was under way when recording began.
+    pub(super) was_under_way: bool,
     pub(super) args: [u64; 6],
     pub(super) memory: Memory,
     /// Whether more is read when it is left, which may come behind the leaving half.
     pub(super) more: bool,
+    /// What was done to it while it was held.
+    pub(super) injected: Injected,
 }
 
 /// Contents of a call that has not been seen to enter.
@@ -112,9 +118,10 @@ impl Pending {
     }
 
     pub(super) fn entry(&self) -> Entry {
-        Entry::Seen {
-            time: self.time,
-            args: self.args,
+        let Self { time, args, .. } = *self;
+        match self.was_under_way {
+            false => Entry::Seen { time, args },
+            true => Entry::UnderWay { since: time, args },
         }
     }
 
@@ -124,6 +131,7 @@ impl Pending {
             abi: self.abi,
             number: self.number,
             entry: self.entry(),
+            is_answered: self.injected.answer.is_some(),
         }
     }
 
@@ -137,6 +145,7 @@ impl Pending {
             memory: self.memory,
             files: Files::default(),
             places: Default::default(),
+            injected: self.injected,
         }
     }
 
@@ -185,7 +194,7 @@ pub(super) fn settle_before(next: &Pending, thread: &mut Thread, out: &mut Vec<O
     if let Some(call) = &mut thread.returned
         && let Outcome::Interrupted { time, errno } = call.outcome
     {
-        let is_same = matches!(call.entry, Entry::Seen { args, .. } if args == next.args)
+        let is_same = call.entry.args() == Some(&next.args)
             && (call.abi, call.number) == (next.abi, next.number);
         if is_same || is_one_of(next.abi, next.number, &["restart_syscall"]) {
             call.outcome = Outcome::Restarted { time, errno };

@@ -10,12 +10,13 @@
 
 use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 use super::files::Files;
+use super::injected::Injected;
 use super::layout::native_words;
 use super::names::Abi;
 use super::refused::unseen_outcome;
 use super::sources::{Remembered, Sources};
 use super::thread::{
-    Pending, Thread, abandon, executes, leaves_an_exec, makes_tasks, outcome, settle, settle_before,
+    Pending, Thread, abandon, leaves_an_exec, makes_tasks, outcome, settle, settle_before,
 };
 use perf_records::record::{Comm, Task};
 use perf_records::units::{Hashed, Nanos, Pid, Tid};
@@ -25,7 +26,7 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub struct Tracker {
     pub(super) threads: Vec<Thread>,
-    by_tid: HashMap<Tid, usize, Hashed>,
+    pub(super) by_tid: HashMap<Tid, usize, Hashed>,
     /// The last task of each id, as an event may follow the record of its thread's end.
     gone: HashMap<Tid, Actor, Hashed>,
     free: Vec<usize>,
@@ -72,11 +73,50 @@ impl Tracker {
     /// The entering half of a call.
     pub fn enter(
         &mut self,
-        (pid, tid): (Pid, Tid),
+        who: (Pid, Tid),
         time: Nanos,
         abi: Abi,
         number: i32,
         args: [u64; 6],
+        out: &mut Vec<Observation>,
+    ) {
+        self.enter_held(who, time, (abi, number), args, Injected::default(), out);
+    }
+
+    /// The same of a call that was held, with what was done to it. One that was answered has no
+    /// such half in the records.
+    pub fn enter_held(
+        &mut self,
+        who: (Pid, Tid),
+        time: Nanos,
+        call: (Abi, i32),
+        args: [u64; 6],
+        injected: Injected,
+        out: &mut Vec<Observation>,
+    ) {
+        self.begin(who, (time, false), call, (args, injected), out);
+    }
+
+    /// A call that a thread was in when recording began, and at `since`: its entering half is in no
+    /// record.
+    pub fn under_way(
+        &mut self,
+        who: (Pid, Tid),
+        since: Nanos,
+        call: (Abi, i32),
+        args: [u64; 6],
+        out: &mut Vec<Observation>,
+    ) {
+        let injected = Injected::default();
+        self.begin(who, (since, true), call, (args, injected), out);
+    }
+
+    fn begin(
+        &mut self,
+        (pid, tid): (Pid, Tid),
+        (time, was_under_way): (Nanos, bool),
+        (abi, number): (Abi, i32),
+        (args, injected): ([u64; 6], Injected),
         out: &mut Vec<Observation>,
     ) {
         let args = native_words(abi, number, args);
@@ -90,9 +130,11 @@ impl Tracker {
             abi,
             number,
             time,
+            was_under_way,
             args,
             memory,
             more,
+            injected,
         };
         settle_before(&pending, thread, out);
         let entered = pending.entered(thread.actor);
@@ -170,12 +212,14 @@ impl Tracker {
                     memory,
                     files: Files::default(),
                     places: Default::default(),
+                    injected: Default::default(),
                 };
                 out.push(Observation::Entered {
                     actor,
                     abi: call.abi,
                     number,
                     entry,
+                    is_answered: false,
                 });
                 if more {
                     thread.returned = Some(Box::new(call));
@@ -184,6 +228,14 @@ impl Tracker {
                 }
             }
         }
+    }
+
+    /// Whether a thread was seen to enter a call that it has not left.
+    #[must_use]
+    pub fn is_in_call(&self, tid: Tid) -> bool {
+        let place = self.by_tid.get(&tid);
+        let thread = place.and_then(|place| self.threads.get(*place));
+        thread.is_some_and(|thread| thread.pending.is_some())
     }
 
     /// `PERF_RECORD_FORK`.
@@ -213,39 +265,6 @@ impl Tracker {
         });
     }
 
-    /// `PERF_RECORD_EXIT`; says whether it is the task's end. Within an execve it is that of the
-    /// task's events (`perf_event_exit_task()`), and those of a group stay.
-    pub fn exit(&mut self, task: &Task, out: &mut Vec<Observation>) -> bool {
-        let Some(&place) = self.by_tid.get(&task.tid) else {
-            return true;
-        };
-        let is_end = !self.threads[place].executing;
-        if self.threads[place].executing && self.sources.of_group {
-            return is_end;
-        }
-        if std::mem::take(&mut self.threads[place].executing) {
-            out.push(Observation::OutOfSight(self.threads[place].actor));
-        }
-        let is_leader = task.pid.0 == task.tid.0;
-        let others = |(tid, place): (&Tid, &usize)| {
-            *tid != task.tid
-                && self
-                    .threads
-                    .get(*place)
-                    .is_some_and(|other| other.actor.pid == task.pid)
-        };
-        if is_leader && self.by_tid.iter().any(others) {
-            let thread = &mut self.threads[place];
-            thread.ended = true;
-            abandon(thread, out);
-        } else {
-            self.end(place, out);
-        }
-        // The last of its threads takes an ended leader along.
-        self.forget_ended_leader(task.pid, out);
-        is_end
-    }
-
     /// `PERF_RECORD_COMM`.
     pub fn comm(&mut self, comm: &Comm<'_>, out: &mut Vec<Observation>) {
         let place = self.place(comm.pid, comm.tid, out);
@@ -272,34 +291,6 @@ impl Tracker {
         for place in left {
             self.end(place, out);
         }
-    }
-
-    /// After an exec the process has one thread, which has the leader's id, whichever made the
-    /// call: what that one had entered is now pending in the leader. An ended thread cannot have
-    /// made it (`de_thread()`, `fs/exec.c`).
-    fn take_over(&mut self, leader: usize, out: &mut Vec<Observation>) {
-        let in_exec = |thread: &Thread| {
-            thread
-                .pending
-                .as_ref()
-                .is_some_and(|call| executes(call.abi, call.number))
-        };
-        let Actor { pid, tid, .. } = self.threads[leader].actor;
-        if in_exec(&self.threads[leader]) && !self.threads[leader].ended {
-            return;
-        }
-        let caller = self.by_tid.iter().find_map(|(other, &place)| {
-            let thread = self.threads.get(place)?;
-            (*other != tid && thread.actor.pid == pid && in_exec(thread)).then_some(place)
-        });
-        let Some(caller) = caller else { return };
-        let call = self.threads[caller].pending.take();
-        abandon(&mut self.threads[leader], out);
-        if let Some(call) = &call {
-            out.push(call.entered(self.threads[leader].actor));
-        }
-        self.threads[leader].pending = call;
-        self.end(caller, out);
     }
 
     /// Returns the last task of an id that is not in use. Not looked up for the thread of the last
@@ -368,7 +359,7 @@ impl Tracker {
         place
     }
 
-    fn end(&mut self, place: usize, out: &mut Vec<Observation>) {
+    pub(super) fn end(&mut self, place: usize, out: &mut Vec<Observation>) {
         abandon(&mut self.threads[place], out);
         let actor @ Actor { thread, tid, .. } = self.threads[place].actor;
         self.by_tid.remove(&tid);
@@ -376,23 +367,6 @@ impl Tracker {
         self.free.push(place);
         self.last = None;
         out.push(Observation::Gone(thread));
-    }
-
-    fn forget_ended_leader(&mut self, pid: Pid, out: &mut Vec<Observation>) {
-        let Some(&place) = self.by_tid.get(&Tid(pid.0)) else {
-            return;
-        };
-        if !self.threads[place].ended {
-            return;
-        }
-        let of_process = |place: &&usize| {
-            self.threads
-                .get(**place)
-                .is_some_and(|t| t.actor.pid == pid)
-        };
-        if self.by_tid.values().filter(of_process).count() == 1 {
-            self.end(place, out);
-        }
     }
 }
 

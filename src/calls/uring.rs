@@ -87,7 +87,7 @@ const OPERATIONS: [&str; 65] = [
 
 /// What calls do that operations do as well (`io_issue_defs`, `io_uring/opdef.c`): the operations
 /// without `IORING_OP_`.
-const DONE_BY: [(&str, &[&str]); 34] = [
+const DONE_BY: [(&str, &[&str]); 38] = [
     ("READV READV_FIXED", &["readv", "preadv", "preadv2"]),
     ("WRITEV WRITEV_FIXED", &["writev", "pwritev", "pwritev2"]),
     ("READ READ_FIXED READ_MULTISHOT", &["read", "pread64"]),
@@ -106,7 +106,14 @@ const DONE_BY: [(&str, &[&str]); 34] = [
     ("LISTEN", &["listen"]),
     ("SHUTDOWN", &["shutdown"]),
     ("FALLOCATE", &["fallocate"]),
-    ("FTRUNCATE", &["ftruncate"]),
+    ("FTRUNCATE", &["ftruncate", "truncate"]),
+    ("PIPE", &["pipe", "pipe2"]),
+    ("WAITID", &["waitid", "wait4"]),
+    (
+        "FUTEX_WAIT FUTEX_WAKE",
+        &["futex", "futex_wait", "futex_wake"],
+    ),
+    ("FUTEX_WAITV", &["futex_waitv"]),
     ("OPENAT OPENAT2", &["open", "openat", "openat2", "creat"]),
     ("CLOSE", &["close"]),
     ("STATX", &["stat", "lstat", "fstat", "newfstatat", "statx"]),
@@ -155,6 +162,15 @@ pub fn calls_of(opcode: u8) -> Option<&'static [&'static str]> {
 #[must_use]
 pub fn does(call: &str) -> bool {
     DONE_BY.iter().any(|(_, calls)| calls.contains(&call))
+}
+
+/// Whether `io_submit` has an operation that does what a call does (`IOCB_CMD_*`,
+/// `linux/aio_abi.h`).
+#[must_use]
+pub fn aio_does(call: &str) -> bool {
+    const OPERATIONS: [&str; 6] = ["READ", "READV", "WRITE", "WRITEV", "FSYNC", "POLL_ADD"];
+    let mut all = DONE_BY.iter().filter(|(_, calls)| calls.contains(&call));
+    all.any(|(names, _)| names.split(' ').any(|name| OPERATIONS.contains(&name)))
 }
 
 /// The number of an operation, by its name in a trace.
@@ -249,6 +265,24 @@ mod tests {
         }
         assert_eq!(calls_of(0), Some(&[][..]), "NOP does nothing");
         assert_eq!(calls_of(200), None);
+    }
+
+    #[test]
+    fn what_is_done_without_its_call_is_known_of_both_kinds_of_rings() {
+        for call in ["waitid", "futex", "futex_waitv", "pipe2", "truncate"] {
+            assert!(does(call) && !aio_does(call), "{call}");
+        }
+        for call in [
+            "fsync",
+            "fdatasync",
+            "pread64",
+            "pwrite64",
+            "pwritev2",
+            "poll",
+        ] {
+            assert!(does(call) && aio_does(call), "{call}");
+        }
+        assert!(!does("getpid") && !aio_does("mkdir"));
     }
 
     /// The members of an enumeration of the header, by the prefix of their names.

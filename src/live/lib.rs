@@ -10,6 +10,7 @@ pub mod elf;
 pub mod errors;
 pub mod events;
 pub mod files;
+pub mod gate;
 pub mod host;
 pub mod probes;
 pub mod ring;

@@ -39,6 +39,16 @@ pub(super) fn fits(
     answer
 }
 
+/// Whether a deed is one that a matcher without captures means; `None` where that is not known.
+#[must_use]
+pub fn is_meant(deed: &Deed, matcher: &Matcher) -> Option<bool> {
+    match fits(deed, matcher, &mut Free, &|_| true) {
+        Answer::Yes => Some(true),
+        Answer::No => Some(false),
+        Answer::Unknown => None,
+    }
+}
+
 /// Whether a deed has one of the matcher's names. Not known for a call that stands for many, if the
 /// record does not say which it is.
 fn may_mean(deed: &Deed, matcher: &Matcher) -> Answer {

@@ -7,6 +7,7 @@
 mod answer;
 mod between;
 mod bindings;
+mod blame;
 mod candidates;
 mod closed;
 mod confined;
@@ -30,7 +31,12 @@ mod unify;
 mod words;
 
 pub use bindings::Bindings;
-pub use confined::{Confinement, Realm, confine, needed as confined_calls};
+pub use blame::{Blamed, Blaming, Tests, needed as blaming_calls};
+pub use candidates::is_meant;
+pub use confined::{
+    Confinement, Deeds, Done, PROCESSES, Realm, Statement, confine, needed as confined_calls,
+    stated as stated_calls, statement,
+};
 pub(crate) use field::numeral;
 pub use judge::{Finding, Judgement, MOST_TRIES, Said, Told, judge};
 pub use marks::{MARKING, Mark, Unmarked, may_mark};

@@ -273,6 +273,7 @@ impl SpanRule {
                 end: end.cloned(),
                 is_known: true,
             })),
+            injected: Default::default(),
         })
     }
 }

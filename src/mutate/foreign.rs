@@ -41,6 +41,7 @@ pub(super) fn deed(name: &str, recorded: &Recorded<'_>, pool: &Pool) -> Deed {
         unseen: None,
         behind: Vec::new(),
         ends: None,
+        injected: Default::default(),
     }
 }
 

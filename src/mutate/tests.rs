@@ -55,6 +55,7 @@ fn deed(name: &str, fields: &[Part], returns: Part) -> Deed {
         unseen: None,
         behind: Vec::new(),
         ends: None,
+        injected: Default::default(),
     }
 }
 

@@ -68,6 +68,7 @@ pub(super) fn baseline(
         },
         view: None,
         expect_failure: None,
+        faults: Vec::new(),
         baseline: None,
         ..plan.clone()
     };

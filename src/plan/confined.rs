@@ -2,8 +2,8 @@
 
 use super::EventsPlan;
 use super::needs::Needs;
-use crate::matching::{Confinement, Realm};
-use crate::scenario::{KeyPath, PATH, Scenario};
+use crate::matching::{Blaming, Confinement, Realm};
+use crate::scenario::{KeyPath, PATH, Scenario, TestRules};
 
 /// Returns what the run is confined to, and notes what must be known of events for that.
 pub(super) fn confinement(
@@ -11,7 +11,12 @@ pub(super) fn confinement(
     events: &EventsPlan,
     needs: &mut Needs,
 ) -> Option<Confinement> {
-    let rules = scenario.expect.confined.clone()?;
+    let beside = &scenario.beside;
+    let is_judged = scenario.expect.confined.is_some() || !beside.tests.is_empty();
+    if !is_judged && beside.calls.is_empty() {
+        return None;
+    }
+    let rules = scenario.expect.confined.clone().unwrap_or_default();
     let what = || "what the run is confined to".to_owned();
     needs.memory.get_or_insert_with(what);
     needs
@@ -23,15 +28,29 @@ pub(super) fn confinement(
         let at = at.clone().key(realm.word()).key_itself();
         (realm, scenario.complaint(&at, "", None).line)
     };
+    let line_of = |test: &TestRules| {
+        scenario
+            .complaint(&test.at.clone().key_itself(), "", None)
+            .line
+    };
+    let tests = beside.tests.iter();
+    let tests = tests.map(|test| (test.clone(), line_of(test)));
+    let argv = scenario.workload.command.argv().into_iter();
     let path = scenario
         .workload
         .env
         .get("PATH")
         .map_or(PATH, String::as_str);
-    Some(Confinement {
+    is_judged.then(|| Confinement {
         rules,
         lines: Realm::ALL.into_iter().map(line).collect(),
         folders: path.split(':').map(str::to_owned).collect(),
         hidden: events.hidden(),
+        tests: tests.collect(),
+        blaming: Blaming {
+            by: beside.blame,
+            command: argv.map(str::to_owned).collect(),
+            outputs: beside.outputs.clone(),
+        },
     })
 }

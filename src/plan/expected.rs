@@ -5,7 +5,9 @@ use super::field_tests::{Fault, MOST_CONTENTS, Named, looks_behind};
 use super::fields::{Field, FieldKind, Fields};
 use super::named::names_of;
 use super::needs::{Needs, exact_paths};
-use super::{Delta, EventsPlan, Facts, Marks, PlanError, baseline, invalid, marks, spans};
+use super::{
+    Delta, EventsPlan, Facts, FaultPlan, Marks, PlanError, baseline, faults, invalid, marks, spans,
+};
 use crate::matching::{Expected, Matcher, SpanRule};
 use crate::scenario::{Expectations, KeyPath, Role, Scenario, StepSpec, Test, did_you_mean};
 use std::cell::RefCell;
@@ -19,6 +21,7 @@ pub(super) struct All {
     pub(super) delta: Vec<Delta>,
     pub(super) marks: Marks,
     pub(super) spans: Vec<SpanRule>,
+    pub(super) faults: Vec<FaultPlan>,
 }
 
 /// Resolves all that is expected of events, and returns what judging it needs.
@@ -51,6 +54,7 @@ pub(super) fn all(
         sections: sections.collect::<Result<_, PlanError>>()?,
         delta: baseline::delta(scenario, &resolver)?,
         marks: marks::marks(scenario, events, &resolver)?,
+        faults: faults::faults(scenario, &resolver)?,
         spans: resolver.fields.spans,
     };
     Ok((all, resolver.needs.into_inner()))
@@ -272,6 +276,11 @@ impl Resolver<'_> {
             let (message, help) = self.no_field(event, &names, word);
             invalid(self.scenario.complaint(at, message, Some(help)))
         })
+    }
+
+    /// What a field of an event is.
+    pub(super) fn kind(&self, event: &str, word: &str) -> Option<FieldKind> {
+        Some(self.fields.find(event, word)?.kind)
     }
 
     /// Collects what a test needs, with its place in the file.

@@ -5,8 +5,8 @@ use super::{EventsPlan, PlanError, invalid, spans};
 use crate::matching::{MARKING, Mark, may_mark};
 use crate::scenario::{KeyPath, Mark as WrittenMark, Scenario, Since};
 use std::collections::{BTreeMap, BTreeSet};
-use syscall_model::memory::{Moment, State};
-use syscall_model::{Call, Entry};
+use syscall_model::Call;
+use syscall_model::memory::{Moment, Piece};
 
 /// All marks.
 #[derive(Clone, Debug, Default)]
@@ -115,10 +115,10 @@ impl Marks {
 
 /// Whether a call writes this text, or what it writes is not known.
 fn may_write(call: &Call, text: &[u8]) -> bool {
-    let Entry::Seen { args, .. } = call.entry else {
+    let Some(args) = call.entry.args() else {
         return true;
     };
     let piece = call.memory.piece(1, Moment::Enter);
-    let piece = piece.filter(|piece| piece.state != State::Unread);
-    may_mark(text, args[2]) && piece.is_none_or(|piece| piece.bytes.starts_with(text))
+    let bytes = piece.and_then(Piece::read);
+    may_mark(text, args[2]) && bytes.is_none_or(|bytes| bytes.starts_with(text))
 }

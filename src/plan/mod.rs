@@ -19,6 +19,7 @@ mod events;
 mod expand;
 mod expected;
 mod facts;
+mod faults;
 mod field_tests;
 mod field_words;
 mod fields;
@@ -59,6 +60,7 @@ pub use events::{
     EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedEvent, events, events_within,
 };
 pub use facts::Facts;
+pub use faults::{FaultPlan, REFUSED, guards, held, is_guarded};
 pub use filter::{FilterError, check as check_filter};
 pub use interrupts::{WHY_OF_NOBODY, is_of_nobody};
 pub use listed::{ListedEvent, listed};
@@ -126,6 +128,8 @@ pub struct Plan {
     pub notes: Vec<String>,
     /// Why the run is known to fail; `None` if it is to pass.
     pub expect_failure: Option<String>,
+    /// What is done to single calls.
+    pub faults: Vec<FaultPlan>,
     /// The run that it is compared with.
     pub baseline: Option<Baseline>,
     /// Why mutants of its trace may survive.
@@ -165,6 +169,7 @@ impl Plan {
             || self.confinement.is_some()
             || !self.marks.is_empty()
             || !self.spans.is_empty()
+            || !self.faults.is_empty()
             || self
                 .baseline
                 .as_ref()
@@ -242,6 +247,7 @@ pub fn resolve(
     let owners = owners("workload", &scenario.workload, scenario, facts)?;
     let wants = wanted::all(scenario);
     let contents = scenario.snapshot.keys().map_or(0, |keys| keys.contents);
+    let contents = contents.max(scenario.beside.contents);
     let memory = MemoryPlan {
         reader: facts.reader,
         contents,
@@ -264,6 +270,7 @@ pub fn resolve(
     events.exact_paths = needs.exact();
     notes.extend(events.of_nobody());
     overwriting::choose(scenario, facts, &mut events)?;
+    faults::check_kept(scenario, &events)?;
     let user = world.as_ref().and_then(|world| world.user.as_ref());
     if user.is_some_and(|user| user.uid != 0) {
         let followed = events.follow_members(catalogue);
@@ -307,6 +314,7 @@ pub fn resolve(
         marks: expected.marks,
         notes,
         expect_failure: scenario.expect_failure.clone(),
+        faults: expected.faults,
         baseline: None,
         lenient: scenario.lenient.clone(),
         keeps_all: false,

@@ -81,16 +81,15 @@ pub(super) fn all(scenario: &Scenario) -> Vec<Wanted> {
     let mut wants = wants(scenario);
     wants.extend(matches!(scenario.trace.since, Since::Main).then_some(Wanted::Starts));
     wants.extend(marks::are_written(scenario).then_some(Wanted::Marks));
-    let confined = scenario.expect.confined.as_ref().map(|rules| {
-        let native = Abi::native();
-        let calls = confined_calls(rules).into_iter();
-        Wanted::Confined(
-            calls
-                .filter(|call| number(native, call).is_some())
-                .collect(),
-        )
-    });
-    wants.extend(confined);
+    let native = Abi::native();
+    let tests = scenario.beside.tests.iter().map(|test| &test.confined);
+    let closed = scenario.expect.confined.iter().chain(tests);
+    let calls = closed.flat_map(confined_calls);
+    let calls: BTreeSet<_> = calls
+        .chain(scenario.beside.calls.iter().copied())
+        .filter(|call| number(native, call).is_some())
+        .collect();
+    wants.extend((!calls.is_empty()).then_some(Wanted::Confined(calls)));
     wants.push(Wanted::Evasions);
     wants
 }

@@ -1,6 +1,6 @@
 //! Calls and events as JSON lines.
 
-use super::{line, summary};
+use super::{injected, line, summary};
 use crate::trace::{FieldValue, TracedEvent};
 use perf_live::units::ExitKind;
 use perf_records::units::{Cpu, Nanos, is_hidden, is_order, run};
@@ -64,6 +64,7 @@ pub fn call_json(
     if let Outcome::Refused { .. } = call.outcome {
         out.push_str(",\"refused\":\"SIGSYS\"");
     }
+    injected::json(out, call.injected);
     out.push_str("}\n");
 }
 

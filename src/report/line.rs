@@ -39,6 +39,9 @@ pub fn call_line(
     {
         let _always_fits = write!(out, " ({text})");
     }
+    if !call.injected.is_nothing() {
+        let _always_fits = write!(out, " {}", call.injected);
+    }
     out.push('\n');
 }
 

@@ -14,6 +14,9 @@ pub enum RunError {
     /// The working directory could not be made or removed.
     #[error(transparent)]
     WorkDir(#[from] WorkDirError),
+    /// The directory of this process could not be told.
+    #[error("cannot tell the working directory")]
+    Here(#[source] std::io::Error),
     /// The workload could not be started.
     #[error(transparent)]
     Launch(#[from] perf_live::sandbox::LaunchError),
@@ -23,12 +26,21 @@ pub enum RunError {
     /// The programs that read its memory could not be loaded.
     #[error(transparent)]
     Capture(#[from] CaptureError),
+    /// It lives already, and could not be followed.
+    #[error(transparent)]
+    Attach(#[from] super::AttachError),
     /// Its control group could not be made.
     #[error(transparent)]
     Cgroup(#[from] perf_live::sandbox::CgroupError),
     /// Its limits could not be watched.
     #[error("cannot watch what the workload uses")]
     Watch(#[source] std::io::Error),
+    /// Calls that faults are about could not be answered.
+    #[error(transparent)]
+    Gate(#[from] perf_live::gate::GateError),
+    /// What answers them could not be started.
+    #[error("cannot start what answers the calls that faults are about")]
+    Supervisor(#[source] std::io::Error),
     /// The run could not be followed.
     #[error(transparent)]
     Session(#[from] SessionError),
@@ -64,6 +76,7 @@ impl RunError {
         match self {
             Self::Launch(error) => error.hint(),
             Self::Open(error) => error.hint(),
+            Self::Attach(error) => error.hint(),
             _ => None,
         }
     }

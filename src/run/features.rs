@@ -41,7 +41,7 @@ impl Bench<'_> {
             Feature::UserNamespaces => {
                 // With the right to mount, a user namespace may be allowed where other users are
                 // refused.
-                let is_free = is_root() || sys::rights::are_lent();
+                let is_free = self.host.has_rights_of_root() || sys::rights::are_lent();
                 self.host.without_user_namespaces(is_free)
             }
             Feature::Cgroup2 => self.without_group(),
@@ -55,7 +55,10 @@ impl Bench<'_> {
                 let why = "this kernel does not count lost records: Linux before 6.0";
                 unless(self.has_lost_counts(), why)
             }
-            Feature::Root => unless(is_root(), "the harness does not run as root"),
+            Feature::Root => {
+                let why = "the harness does not run as root, with root's rights";
+                unless(self.host.has_rights_of_root(), why)
+            }
         }
     }
 
@@ -76,8 +79,4 @@ impl Bench<'_> {
             )),
         }
     }
-}
-
-fn is_root() -> bool {
-    nix::unistd::geteuid().is_root()
 }

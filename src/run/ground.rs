@@ -1,7 +1,7 @@
 //! What lay under each name before a run: its directory as it was laid out, and the machine's files
 //! where it cannot change them.
 
-use perf_live::host::{Lying, lying};
+use perf_live::host::{Lying, has_changed, lying};
 use perf_live::sandbox::{Part, World};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,8 +18,8 @@ pub struct Names(Arc<Mutex<Known>>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The path of the workload's directory as the workload sees it, once all in it is known.
-    directory: Option<Vec<u8>>,
+    /// The folders of which all is known, by their paths as the workload sees them.
+    folders: Vec<Vec<u8>>,
     found: BTreeMap<Vec<u8>, Found>,
     machine: Option<Machine>,
 }
@@ -28,34 +28,41 @@ struct Known {
 struct Machine {
     world: World,
     started: SystemTime,
+    /// Whether the run can change what lies there.
+    is_open: bool,
 }
 
+/// How many files are looked at before a run on the bare host. What lies in folders that have more
+/// is looked up when it is named, and believed only if its folder has not changed by then.
+const MOST: usize = 200_000;
+
 impl Names {
-    /// Lists the directory of a run that has not begun; the workload sees it as `inside`.
-    pub(super) fn of_run(world: &World, inside: &Path, directory: &Path) -> Self {
+    /// Lists these folders of the machine, for a run that may change any file of it.
+    pub(super) fn of_machine(folders: &[PathBuf]) -> Self {
         let mut known = Known {
-            directory: Some(inside.as_os_str().as_bytes().to_vec()),
             machine: Some(Machine {
-                world: world.clone(),
-                // Times of files have the grain of the kernel's tick.
-                started: SystemTime::now() - Duration::from_millis(10),
+                is_open: true,
+                ..Machine::of(&World::Host)
             }),
             ..Known::default()
         };
-        let mut folders = vec![PathBuf::new()];
-        while let Some(folder) = folders.pop() {
-            let found = looked(&directory.join(&folder), None);
-            let is_folder = matches!(found, Found::Folder(_));
-            let path = match folder.as_os_str().is_empty() {
-                true => inside.to_owned(),
-                false => inside.join(&folder),
-            };
-            known.found.insert(path.into_os_string().into_vec(), found);
-            let entries = is_folder.then(|| std::fs::read_dir(directory.join(&folder)));
-            for entry in entries.into_iter().flatten().flatten().flatten() {
-                folders.push(folder.join(entry.file_name()));
+        for folder in folders {
+            if let Some(found) = below(folder, folder, MOST.saturating_sub(known.found.len())) {
+                known.found.extend(found);
+                let path = folder.as_os_str().as_bytes();
+                known.folders.push(path.to_vec());
             }
         }
+        Self(Arc::new(Mutex::new(known)))
+    }
+
+    /// Lists the directory of a run that has not begun; the workload sees it as `inside`.
+    pub(super) fn of_run(world: &World, inside: &Path, directory: &Path) -> Self {
+        let known = Known {
+            folders: vec![inside.as_os_str().as_bytes().to_vec()],
+            found: below(directory, inside, usize::MAX).unwrap_or_default(),
+            machine: Some(Machine::of(world)),
+        };
         Self(Arc::new(Mutex::new(known)))
     }
 
@@ -63,8 +70,8 @@ impl Names {
     pub(super) fn asking(self, world: &World, since: SystemTime) -> Self {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.machine = Some(Machine {
-            world: world.clone(),
             started: since,
+            ..Machine::of(world)
         });
         drop(known);
         self
@@ -73,7 +80,7 @@ impl Names {
     /// Returns what a recording holds of the files before its run.
     pub(super) fn recorded(directory: Option<Vec<u8>>, found: BTreeMap<Vec<u8>, Found>) -> Self {
         Self(Arc::new(Mutex::new(Known {
-            directory,
+            folders: directory.into_iter().collect(),
             found,
             machine: None,
         })))
@@ -95,8 +102,8 @@ impl Ground for Names {
         if let Some(found) = known.found.get(path) {
             return found.clone();
         }
-        let directory = known.directory.as_deref();
-        if directory.is_some_and(|directory| is_below(path, directory)) {
+        let mut folders = known.folders.iter();
+        if folders.any(|folder| is_below(path, folder)) {
             return Found::Missing;
         }
         let Some(machine) = &known.machine else {
@@ -125,10 +132,47 @@ fn is_below(path: &[u8], directory: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.starts_with(b"/"))
 }
 
+/// Returns what lies in a folder and below it, by the paths that it has as `inside`; `None` if that
+/// is more than so many files.
+fn below(directory: &Path, inside: &Path, most: usize) -> Option<BTreeMap<Vec<u8>, Found>> {
+    let mut all = BTreeMap::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        if all.len() >= most {
+            return None;
+        }
+        let found = looked(&directory.join(&folder), None);
+        let is_folder = matches!(found, Found::Folder(_));
+        let path = match folder.as_os_str().is_empty() {
+            true => inside.to_owned(),
+            false => inside.join(&folder),
+        };
+        all.insert(path.into_os_string().into_vec(), found);
+        let entries = is_folder.then(|| std::fs::read_dir(directory.join(&folder)));
+        for entry in entries.into_iter().flatten().flatten().flatten() {
+            folders.push(folder.join(entry.file_name()));
+        }
+    }
+    Some(all)
+}
+
 impl Machine {
+    fn of(world: &World) -> Self {
+        Self {
+            world: world.clone(),
+            // Times of files have the grain of the kernel's tick.
+            started: SystemTime::now() - Duration::from_millis(10),
+            is_open: false,
+        }
+    }
+
     fn look(&self, path: &Path) -> Found {
         match self.world.part(path) {
-            Part::Host => looked(path, Some(self.started)),
+            Part::Host => match looked(path, Some(self.started)) {
+                // Another file may have had the name when the run named it.
+                _ if self.is_open && has_changed(path, self.started) => Found::Unknown,
+                found => found,
+            },
             Part::Folder => Found::Folder(None),
             Part::Link(to) => Found::Link(None, to.as_bytes().into()),
             Part::File => Found::File(None),

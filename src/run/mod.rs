@@ -3,6 +3,7 @@
 
 mod baseline;
 mod chains;
+mod check;
 mod copies;
 mod counting;
 mod directory;
@@ -12,11 +13,15 @@ mod error;
 mod faults;
 mod features;
 mod flight;
+mod gate;
 mod ground;
 mod halves;
 mod limits;
+mod living;
+mod machine;
 mod marks;
 mod once;
+mod opening;
 mod options;
 mod overwritten;
 mod probes;
@@ -27,6 +32,7 @@ mod ready;
 mod record;
 mod recorded;
 mod rejudge;
+mod reported;
 mod scenario;
 mod session;
 mod setting;
@@ -43,6 +49,7 @@ mod watch;
 mod workload;
 
 pub use chains::NamedFunction;
+pub use check::{Checked, Given, Subject as CheckSubject};
 pub use counting::Count;
 pub use discover::{Item, discover};
 pub use error::RunError;
@@ -50,7 +57,9 @@ pub use flight::{
     Destination, Dump, Dumps, FileError, FileReport, FlightAccount, FlightLog, ForwardLog,
     KeptAccount, Recorder, Unnamed,
 };
+pub use gate::Doing;
 pub use ground::Names;
+pub use living::{AttachError, Attached, follow_living};
 pub use options::{Options, Update};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::Reader;
@@ -61,6 +70,7 @@ pub use recorded::{
     InjectError, Injected, Output, Preface, RecordedRun, ReplayError, Saved, Saving, Store,
     StoreError, StoreOptions, Stored, chosen_cpus, inject_file, inject_pipe,
 };
+pub use reported::ScenarioReport;
 pub use scenario::{Outcome, SnapshotOutcome, Subject, attempt};
 pub use session::{Control, Next, Patience, SessionError, Undisturbed, follow};
 pub use setting::{Extras, Fault, Fired, Observer, Setting, Turn};
@@ -70,24 +80,24 @@ pub use study::{
     CalibrateError, Calibrating, Killer, LEAST_KILLED, MutationOptions, MutationReport,
     RecordError, Standing, Survey,
 };
-pub use suite::{ScenarioReport, Suite};
+pub use suite::Suite;
 pub use survivors::GRACE;
 pub use triggers::{Alarm, Ask, Switch, Triggers};
 pub use watch::Watch;
 pub use workload::{PATH, environment, lay_out};
 
-use crate::plan::{EventsPlan, Grouping, Reach, StringSource};
+use crate::plan::{Reach, StringSource};
 use crate::scenario::{KernelVersion, Programs};
 use perf_live::capture::{self, Capture, CaptureError};
-use perf_live::events::{self, Account, EventSet, Follow, OpenError, Pins, RingChoice, Rings};
+use perf_live::events::{self, Account, EventSet, Pins, Rings};
 use perf_live::host::{Catalogue, Host, HostError};
 use perf_live::ring::Bounds;
-use perf_live::sandbox::{Base, Cgroup, Corked, WorkDirError, Worlds};
+use perf_live::sandbox::{Base, Cgroup, WorkDirError, Worlds};
 use perf_live::sys::process;
 use perf_live::sys::removal::Members;
 use perf_records::units::{Cpu, TracepointName};
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use syscall_model::Signatures;
 
@@ -263,81 +273,6 @@ impl<'a> Bench<'a> {
         self.has_lost
     }
 
-    /// Opens the events of a plan on a corked workload; for its control group, if the plan wants
-    /// that and the workload was born in one.
-    ///
-    /// # Errors
-    /// [`OpenError`], [`CgroupError`](perf_live::sandbox::CgroupError).
-    pub fn open(
-        &self,
-        plan: &EventsPlan,
-        corked: &Corked,
-        group: Option<&Cgroup>,
-        ring_pages: usize,
-    ) -> Result<EventSet, RunError> {
-        for request in &plan.requests {
-            self.pin(request.attr.source);
-        }
-        let counted = self.counted(plan, group)?;
-        let follow = match counted {
-            Some(group) if plan.grouping == Grouping::Members => Follow::Members(group.as_fd()),
-            Some(group) => Follow::Group(corked.pid(), group.as_fd()),
-            None => Follow::Tasks(corked.pid()),
-        };
-        let mut rings = self.rings(ring_pages);
-        let overwrites = plan.overwrites_calls();
-        let for_keeping = self.keeps_records.load(Ordering::Relaxed);
-        if let (RingChoice::Kept(rings), false) = (&mut rings, plan.fetches.is_empty())
-            && let Ok(Some(capture)) = self.capture()
-        {
-            match rings.capture(capture, for_keeping, overwrites) {
-                // Kept rings that no run uses also take a place.
-                Err(CaptureError::Full) => {
-                    self.kept.lock().map(|mut kept| kept.clear()).ok();
-                    rings.capture(capture, for_keeping, overwrites)?;
-                }
-                captured => captured?,
-            }
-        }
-        let maps = match (plan.has_chains(), plan.starts) {
-            _ if plan.has_faults() => perf_records::attr::Maps::All,
-            (true, _) => perf_records::attr::Maps::Files,
-            (false, true) => perf_records::attr::Maps::Names,
-            (false, false) => perf_records::attr::Maps::No,
-        };
-        let mut set = events::open(
-            &plan.requests,
-            follow,
-            rings,
-            self.has_lost,
-            maps,
-            plan.turns,
-        )?;
-        if let Some(bounds) = self.backlog {
-            set.bound_backlog(bounds);
-        }
-        set.read_memory(&plan.fetches, corked.token())?;
-        if counted.is_some() {
-            set.enable_group()?;
-        }
-        Ok(set)
-    }
-
-    /// Returns kept rings of this size, or how to make new ones, kept if the user may have such.
-    fn rings(&self, pages: usize) -> RingChoice<'_> {
-        let kept = self.kept.lock().ok().and_then(|mut kept| {
-            let place = kept.iter().position(|rings| rings.pages() == pages)?;
-            Some(kept.swap_remove(place))
-        });
-        match kept.map_or_else(|| Rings::lasting(&self.cpus, pages), Ok) {
-            Ok(rings) => RingChoice::Kept(rings),
-            Err(_) => RingChoice::New {
-                cpus: &self.cpus,
-                pages,
-            },
-        }
-    }
-
     /// Whether the CPUs that are online now are those that events are opened on.
     #[must_use]
     pub fn has_same_cpus(&self) -> bool {
@@ -362,26 +297,6 @@ impl<'a> Bench<'a> {
         let accepts = || process::try_group(group.as_fd()).is_ok();
         let accepted = self.accepted.get_or_init(accepts);
         accepted.then(|| Arc::new(group))
-    }
-
-    /// Returns the group to count events for, if there are many events or one that tasks do not
-    /// deliver. Without a group many events are inherited: slower, but just as complete.
-    fn counted<'g>(
-        &self,
-        plan: &EventsPlan,
-        group: Option<&'g Cgroup>,
-    ) -> Result<Option<&'g Cgroup>, OpenError> {
-        let cpu = self.cpus.first().copied().unwrap_or(Cpu(0));
-        let can_count = |group: &&Cgroup| {
-            self.host.cgroup2_has_perf_events() && events::can_count_for(group.as_fd(), cpu)
-        };
-        let wanted = group.filter(|_| plan.grouping != Grouping::No);
-        let counted = wanted.filter(can_count);
-        if counted.is_none() && plan.grouping == Grouping::Needed {
-            let event = plan.of_group_alone().unwrap_or_default().to_owned();
-            return Err(OpenError::NeedsGroup { event });
-        }
-        Ok(counted)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Saving;
 use super::flight::FlightLog;
+use super::gate::{Doing, prove};
 use super::ground::Names;
 use super::limits::Limiter;
 use super::marks::normalised;
@@ -15,15 +16,16 @@ use crate::plan::Plan;
 use crate::trace::{Builder, Trace, View};
 use crate::verdict::{self, About, Finding, Known, Run};
 use perf_live::events::Origin;
-use perf_live::sandbox::{self, Left, WorkDir};
+use perf_live::gate::Log;
+use perf_live::sandbox::{self, Left, WorkDir, Workload};
 use perf_records::record::LayoutTable;
 use perf_records::space::Stack;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use syscall_model::files::{FileKind, Initial};
-use syscall_model::{Observation, Signatures, uring};
+use syscall_model::{Call, Observation, Signatures, uring};
 
 // The most time for uncorking: a file system that hangs must not hang the suite.
 const UNCORKING: Duration = Duration::from_secs(10);
@@ -43,12 +45,52 @@ pub(super) fn once(
     // Declared before the events: they must be closed before a probe is removed.
     let probed = probes::in_directory(bench, plan, dir.path())?;
     let plan = probed.plan();
-    let group = bench.group();
-    let group_name = group.as_ref().and_then(|group| group.name());
-    let workload = workload(bench, plan, dir.path(), group.clone())?;
+    let workload = workload(bench, plan, dir.path(), bench.group())?;
     let inside = workload.world.inside(dir.path());
     let follows_names = plan.events.watched.names;
-    let names = follows_names.then(|| Names::of_run(&workload.world, &inside, dir.path()));
+    let start = Start {
+        names: follows_names.then(|| Names::of_run(&workload.world, &inside, dir.path())),
+        initial: initial(&inside),
+        workload,
+        inside,
+        outside: dir.path(),
+    };
+    started(bench, plan, control, extras, start)
+}
+
+/// Where a run starts.
+pub(super) struct Start<'a> {
+    pub(super) workload: Workload,
+    /// The files under each name before the run; `None` if they are not asked for.
+    pub(super) names: Option<Names>,
+    /// The descriptors that it starts with.
+    pub(super) initial: Initial,
+    /// Its working directory, as it sees it.
+    pub(super) inside: PathBuf,
+    /// The same on the host.
+    pub(super) outside: &'a Path,
+}
+
+/// Runs a workload that is ready. Returns the run and its trace as collected.
+///
+/// # Errors
+/// As [`once`].
+pub(super) fn started(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    control: &mut dyn Control,
+    extras: Extras<'_>,
+    start: Start<'_>,
+) -> Result<(Run, Trace), RunError> {
+    let Start {
+        workload,
+        names,
+        initial,
+        inside,
+        outside,
+    } = start;
+    let group = workload.group.clone();
+    let group_name = group.as_ref().and_then(|group| group.name());
     let mut corked = sandbox::launch(&workload)?;
     let init = corked.has_init().then(|| corked.pid());
     let mut events = bench
@@ -64,6 +106,7 @@ pub(super) fn once(
     let saving = extras.save;
     let saving = saving.map(|(file, options)| Saving::begin(file, options, &events, bench));
     let saving = saving.transpose()?;
+    let is_kept = saving.is_some();
     let running = corked.uncork(UNCORKING)?;
     let mut collector = Collector::new(plan);
     collector.saving = saving;
@@ -77,24 +120,39 @@ pub(super) fn once(
     let setting = Setting {
         init,
         command: argv.map(str::to_owned).collect(),
-        initial: initial(&inside),
+        initial,
         names,
         fault: extras.fault,
         group: group_name,
         forbids_survivors: plan.forbids_survivors(),
         ends_all: true,
-        moved: Some((inside.clone(), dir.path().to_owned())),
+        held: (!plan.faults.is_empty()).then(|| match is_kept {
+            true => Log::keeping(),
+            false => Log::default(),
+        }),
+        moved: Some((inside.clone(), outside.to_owned())),
         ..Setting::default()
     };
-    let mut run = follow(
-        running,
-        &mut events,
-        &plan.events,
-        patience,
-        control,
-        &mut collector,
-        setting.clone(),
-    )?;
+    let held = setting.held.clone().unwrap_or_default();
+    let doing = Doing {
+        bench,
+        events: &plan.events,
+        faults: &plan.faults,
+        directory: &inside,
+    };
+    let (mut run, faults) = doing.supervised(held, running, |running| {
+        let (events, to) = (&mut events, &mut collector);
+        follow(
+            running,
+            events,
+            &plan.events,
+            patience,
+            control,
+            to,
+            setting.clone(),
+        )
+    })?;
+    run.faults = faults;
     limiter.conclude(&mut run);
     let counts = counters.read().map_err(system("read the counters"))?;
     run.account.counters = counts.into_iter().map(Into::into).collect();
@@ -105,7 +163,7 @@ pub(super) fn once(
     let is_saved = saving.is_some();
     if is_saved || !expected.is_empty() {
         let is_read = |path: &[u8]| is_saved || verdict::reads_content(expected, path);
-        run.left = Known::Yes(Left::below(dir.path(), &is_read));
+        run.left = Known::Yes(Left::below(outside, &is_read));
     }
     if let Some(mut saving) = saving {
         if let Some(log) = log {
@@ -144,6 +202,8 @@ pub(super) struct Collector<'a> {
     /// How many submissions to an io_uring were seen.
     n_submissions: u64,
     builder: Builder,
+    /// All calls that faults are about, those of loaders and before the mark as well.
+    faulted: Option<Builder>,
     error: Option<RunError>,
 }
 
@@ -158,6 +218,7 @@ impl<'a> Collector<'a> {
             evading: None,
             n_submissions: 0,
             builder: Builder::new(plan.keeps_order()),
+            faulted: (!plan.faults.is_empty()).then(|| Builder::new(true)),
             error: None,
         }
     }
@@ -179,7 +240,12 @@ impl<'a> Collector<'a> {
             ..self.plan.view.clone().unwrap_or_default()
         };
         let mut trace = self.builder.finish();
+        let faulted = self.faulted.map(Builder::finish);
+        let faulted = faulted.map(|trace| trace.normalise(&view, signatures));
         let (mut normalised, mut findings) = normalised(self.plan, &mut trace, view, signatures);
+        if let (Some(faulted), Known::Yes(faults)) = (&faulted, &mut run.faults) {
+            prove(&self.plan.faults, faults, faulted, &normalised);
+        }
         normalised.counted = run.account.counts();
         let overwritten = self.plan.events.overwritten(&run.account);
         forget_begins(&self.plan.spans, &mut normalised, &overwritten);
@@ -216,7 +282,12 @@ impl Observer for Collector<'_> {
         if self.is_late {
             return;
         }
-        let Plan { events, marks, .. } = self.plan;
+        let Plan {
+            events,
+            marks,
+            faults,
+            ..
+        } = self.plan;
         if let Observation::Call(call) = observation {
             if !self.unseen.is_empty() {
                 self.n_submissions += u64::from(uring::submits(call));
@@ -228,6 +299,16 @@ impl Observer for Collector<'_> {
                     call.name().unwrap_or("?")
                 ));
             }
+        }
+        if let (Some(faulted), false) = (
+            &mut self.faulted,
+            matches!(observation, Observation::Starting(..)),
+        ) {
+            let is_about = |call: &Call| {
+                let name = call.name();
+                name.is_some_and(|name| faults.iter().any(|fault| fault.is_about(name)))
+            };
+            faulted.observe(observation, is_about);
         }
         self.builder
             .observe(observation, |call| events.wants(call) || marks.may_be(call));

@@ -40,6 +40,22 @@ pub struct Options {
     pub dumps: Option<(PathBuf, StoreOptions)>,
 }
 
+/// Runs once, one scenario at a time, and writes nothing.
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            update: Update::Never,
+            repeat: 1,
+            jobs: 1,
+            require_all: false,
+            keep: false,
+            fault: Fault::default(),
+            save: None,
+            dumps: None,
+        }
+    }
+}
+
 impl Options {
     /// Returns the file for the recording of a scenario's run, if recordings are kept.
     pub(super) fn file_of(&self, item: &Item) -> Option<PathBuf> {

@@ -161,6 +161,9 @@ pub enum SuiteError {
         /// The row's name.
         name: String,
     },
+    /// This process may trace nothing, and without that some of the scenarios cannot be checked.
+    #[error(transparent)]
+    Access(#[from] super::AccessError),
     /// The host could not be read.
     #[error(transparent)]
     Host(#[from] perf_live::host::HostError),

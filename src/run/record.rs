@@ -105,7 +105,10 @@ pub fn record(
         recorder.round(events)?;
         match &mut running {
             Some(running) => next = look_after(running, is_called, control, next)?,
-            None if is_called => break,
+            None if is_called => {
+                control.ends().map_err(system("take a signal"))?;
+                break;
+            }
             None => {}
         }
     }

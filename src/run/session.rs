@@ -27,6 +27,14 @@ pub trait Control {
     /// # Errors
     /// Those of passing on signals.
     fn ready(&mut self, running: &mut Running) -> io::Result<Next>;
+    /// Called in its place where no command is run, and only what lives already is watched: that
+    /// ends then. Takes what made the descriptor readable.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    fn ends(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Interrupts nothing.
@@ -198,7 +206,11 @@ pub fn follow(
     }
     // A control group's events still fire for dead tasks, and a workload that is left running fires
     // its own.
-    events.disable().map_err(system("stop the events"))?;
+    let stopped = match next {
+        Next::Leave => events.disable_for_living(),
+        _ => events.disable(),
+    };
+    stopped.map_err(system("stop the events"))?;
     reader.drain_rest(&mut merge, events)?;
     reader.finish();
     if next != Next::Leave {

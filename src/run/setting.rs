@@ -8,6 +8,7 @@ use super::ground::Names;
 use crate::plan::PlannedEvent;
 use crate::trace::{Builder, FieldValue, TracedEvent};
 use perf_live::events::Origin;
+use perf_live::gate::Log;
 use perf_records::record::{LayoutTable, Sample};
 use perf_records::space::Stack;
 use perf_records::units::{Cpu, Nanos, Pid, Tid};
@@ -164,6 +165,8 @@ pub struct Setting {
     pub forbids_survivors: bool,
     /// Whether a run on the bare host ends all its processes: none may be left running.
     pub ends_all: bool,
+    /// The calls that were held for faults; `None` if none were.
+    pub held: Option<Log>,
     /// A path as the workload sees it, and where it lies on the host.
     pub moved: Option<(PathBuf, PathBuf)>,
 }

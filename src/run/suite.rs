@@ -6,57 +6,20 @@ use super::rejudge::rejudge;
 use super::scenario::stored;
 use super::side_by_side::side_by_side;
 use super::storing::differs;
-use super::{Bench, Control, Item, Options, PATH, RecordedRun, Subject, Update, lay_out};
+use super::{
+    Bench, Control, Item, Options, PATH, RecordedRun, ScenarioReport, Subject, Update, lay_out,
+};
 use crate::plan::{Counting, Facts, Plan, PlanError};
 use crate::scenario::Scenario;
 use crate::snapshot::Place;
 use crate::verdict::{About, Finding, Verdict};
 use perf_live::sandbox::{self, Program};
-use perf_live::units::{Limit, Usage};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::OsStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// The report on one scenario.
-#[derive(Clone, Debug)]
-pub struct ScenarioReport {
-    /// Its name.
-    pub name: String,
-    /// Its file.
-    pub file: PathBuf,
-    /// The label of its row of `matrix`; empty without one.
-    pub row: String,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// How long it took, all repetitions together.
-    pub duration: Duration,
-    /// The findings in the order in which they are shown, or why it was skipped.
-    pub findings: Vec<Finding>,
-    /// What this machine lacks, and what was not judged for that reason.
-    pub notes: Vec<String>,
-    /// Calls and events of the (last) run.
-    pub events: u64,
-    /// Missing records of the (last) run.
-    pub lost: u64,
-    /// What the (last) run used.
-    pub usage: Usage,
-    /// The limits that the (last) run ran into.
-    pub struck: Vec<Limit>,
-    /// The kernel's release.
-    pub kernel: String,
-    /// Where the directory of the (last) run was kept.
-    pub kept: Option<PathBuf>,
-    /// The file with the end of the (last) run, if it was no pass and its scenario asks for such a
-    /// file.
-    pub dumped: Option<PathBuf>,
-    /// Whether it fails by its snapshot alone.
-    pub only_snapshot: bool,
-    /// What kernels are compared by, of the (last) run ([`Outcome::shown`](super::Outcome::shown)).
-    pub trace: Option<String>,
-}
+use std::time::Instant;
 
 /// A set of scenarios, all of them read and resolved before the first runs.
 #[derive(Debug)]
@@ -108,6 +71,24 @@ impl<'a> Suite<'a> {
         Self::with(bench, None, vec![item], files)
     }
 
+    /// Resolves one scenario that was read already.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn of_scenario(
+        bench: &'a Bench<'a>,
+        file: &Path,
+        scenario: Scenario,
+    ) -> Result<Self, SuiteError> {
+        let item = Item {
+            name: Place::of(file).name,
+            file: file.to_owned(),
+            row: String::new(),
+        };
+        let files = HashMap::from([(file.to_owned(), Some(vec![scenario]))]);
+        Self::with(bench, None, vec![item], files)
+    }
+
     /// Reads and resolves scenarios; `files` were read already.
     fn with(
         bench: &'a Bench<'a>,
@@ -126,6 +107,7 @@ impl<'a> Suite<'a> {
         }
         let mut scenarios = Vec::new();
         let mut complaints = Vec::new();
+        let mut of_plans = Vec::new();
         let has_command = |command: &str| {
             Program::find(OsStr::new(command), OsStr::new(PATH), Path::new("/")).is_ok()
         };
@@ -144,7 +126,7 @@ impl<'a> Suite<'a> {
             page_size: perf_live::sys::page_size(),
             io_uring_disabled: bench.host.io_uring_disabled(),
             user: &sandbox::find_user,
-            is_root: nix::unistd::geteuid().is_root(),
+            is_root: bench.host.has_rights_of_root(),
             signatures: &bench.signatures,
             lacks: &|feature| bench.lacks(feature),
             cannot_limit: &|limits| bench.cannot_limit(limits),
@@ -188,12 +170,17 @@ impl<'a> Suite<'a> {
             match ready(bench, recording, &facts, scenario, &item.file) {
                 Ok(ready) => scenarios.push((item, ready.sharing(&mut fetches))),
                 Err(PlanError::Invalid(diagnostic)) => {
-                    complaints.push(*diagnostic);
+                    of_plans.push(*diagnostic);
                     *rows = None;
                 }
                 Err(PlanError::Host(error)) => return Err(SuiteError::Host(error)),
             }
         }
+        // What cannot be read of the kernel's calls and events is no mistake of a scenario.
+        if complaints.is_empty() && !of_plans.is_empty() && recording.is_none() {
+            bench.reach()?;
+        }
+        complaints.append(&mut of_plans);
         if complaints.is_empty() {
             Ok(Self {
                 bench,
@@ -259,24 +246,7 @@ impl<'a> Suite<'a> {
     ) -> ScenarioReport {
         let start = Instant::now();
         let found = self.scenarios.iter().find(|(known, _)| known == item);
-        let mut report = ScenarioReport {
-            name: item.name.clone(),
-            file: item.file.clone(),
-            row: item.row.clone(),
-            verdict: Verdict::Broken,
-            duration: Duration::ZERO,
-            findings: Vec::new(),
-            notes: Vec::new(),
-            events: 0,
-            lost: 0,
-            usage: Usage::default(),
-            struck: Vec::new(),
-            kernel: self.bench.release.clone(),
-            kept: None,
-            dumped: None,
-            only_snapshot: false,
-            trace: None,
-        };
+        let mut report = ScenarioReport::of(item, &self.bench.release);
         match found {
             None => report
                 .findings
@@ -346,20 +316,10 @@ impl<'a> Suite<'a> {
                     self.store(item, description, options.update, outcome)
                 });
             match outcome {
-                Ok(outcome) => {
+                Ok(mut outcome) => {
                     let differs = differs(first.as_deref(), outcome.text.as_deref());
-                    first = first.or(outcome.text);
-                    report.verdict = outcome.verdict;
-                    report.findings = outcome.findings;
-                    report.trace = outcome.shown;
-                    (report.events, report.lost) = (outcome.events, outcome.lost);
-                    (report.usage, report.struck) = (outcome.usage, outcome.struck);
-                    let notes = &mut report.notes;
-                    let mut remarks = outcome.remarks;
-                    remarks.retain(|remark| !notes.contains(remark));
-                    notes.append(&mut remarks);
-                    report.only_snapshot =
-                        outcome.only_snapshot && outcome.verdict == Verdict::Fail;
+                    first = first.or(outcome.text.take());
+                    report.take(&mut outcome);
                     if matches!(options.update, Update::Accept | Update::Variant) {
                         match stored(self.bench, plan, item) {
                             Ok(accepted) => before = accepted,

@@ -6,15 +6,20 @@ use super::model::Scenario;
 use super::places::Places;
 use super::reader::WrittenScenario;
 use super::ring::{OnFailure, RingSpec};
+use super::rules::Beside;
 use super::trace::{TraceSpec, WrittenTrace};
 use super::workload::{Workload, WrittenWorkload};
 
 mod captures;
 mod expect;
 mod expectations;
+mod faults;
+mod rules;
 mod sections;
 mod spans;
 mod workload;
+
+pub(super) use rules::assemble_rules;
 
 /// Builds the scenario from keys and values that are each right by themselves.
 pub(super) fn assemble(
@@ -42,6 +47,7 @@ pub(super) fn assemble(
         .transpose()?;
     let trace = file.trace(written.trace)?;
     let sections = file.sections(written.sections)?;
+    let faults = file.faults(written.faults)?;
     let expect = file.expect(written.expect)?;
     let expected = KeyPath::root().key("expect").key("sections");
     let spoken_of = expect.sections.keys();
@@ -62,6 +68,7 @@ pub(super) fn assemble(
         trace,
         sections,
         baseline,
+        faults,
         expect,
         snapshot: written.snapshot,
         requires,
@@ -69,13 +76,14 @@ pub(super) fn assemble(
         expect_failure,
         lenient,
         row: Vec::new(),
+        beside: Beside::default(),
         source,
         places,
     })
 }
 
 /// The file that complaints point into.
-struct File<'a> {
+pub(super) struct File<'a> {
     source: &'a Source,
     places: &'a Places,
 }

@@ -121,7 +121,7 @@ pub(super) struct SignalMapping {
 }
 
 #[derive(Debug)]
-struct SignalName(Signal);
+pub(super) struct SignalName(pub(super) Signal);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

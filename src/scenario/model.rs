@@ -7,11 +7,13 @@ use serde::Deserialize;
 
 use super::diagnostic::{Diagnostic, Source};
 use super::expect::Expect;
+use super::faults::FaultSpec;
 use super::key_path::KeyPath;
 use super::matrix::label;
 use super::places::Places;
 use super::requires::Requires;
 use super::ring::Last;
+use super::rules::Beside;
 use super::sandbox::SandboxSpec;
 use super::snapshot::SnapshotSpec;
 use super::steps::StepSpec;
@@ -37,6 +39,8 @@ pub struct Scenario {
     pub sections: BTreeMap<String, SectionSpec>,
     /// A second workload, whose counts `expect.delta` compares with.
     pub baseline: Option<Workload>,
+    /// What is done to single calls, in the order of the file.
+    pub faults: Vec<FaultSpec>,
     /// What must come out of the run.
     pub expect: Expect,
     /// Whether and how strictly the trace is compared with a stored one.
@@ -53,6 +57,8 @@ pub struct Scenario {
     /// Which row of `matrix` this is: each of its names and the value as text, in the order of the
     /// file; empty without a matrix.
     pub row: Vec<(String, String)>,
+    /// What is recorded and judged beside that.
+    pub beside: Beside,
     pub(super) source: Source,
     pub(super) places: Places,
 }

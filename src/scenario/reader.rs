@@ -11,6 +11,7 @@ use super::assemble::assemble;
 use super::diagnostic::{Diagnostic, Source};
 use super::expect::WrittenExpect;
 use super::explain::explain;
+use super::faults::WrittenFault;
 use super::flexible::Entries;
 use super::matrix::{Matrix, Row, Substitution};
 use super::model::{Scenario, SectionSpec};
@@ -43,6 +44,9 @@ pub(super) struct WrittenScenario {
     /// A second workload, whose events `expect.delta` compares with; what is not written is as in
     /// `workload`.
     pub(super) baseline: Option<WrittenWorkload>,
+    /// What is done to single calls in place of making them: an error, a value, fewer bytes, a
+    /// delay or a signal.
+    pub(super) faults: Option<Vec<WrittenFault>>,
     /// What must come out of the run.
     #[serde(default)]
     pub(super) expect: WrittenExpect,
@@ -144,7 +148,7 @@ pub fn labels(file: &Path, text: &str) -> Result<Vec<String>, Diagnostic> {
 
 /// A file whose values are not yet those of a scenario.
 pub(super) struct Parsed {
-    source: Source,
+    pub(super) source: Source,
     pub(super) places: Places,
     pub(super) value: Value,
 }

@@ -14,6 +14,7 @@ mod between;
 mod captures;
 mod confined;
 mod edit;
+mod faults;
 mod fields;
 mod files;
 mod keys;

@@ -1,11 +1,13 @@
 //! From what a scenario says to the text of a file, as a person would write it.
 
 mod file;
+mod rules;
 mod sandbox;
 pub(super) mod scalar;
 mod steps;
 
 pub use file::{Draft, Suggestion};
+pub use rules::RulesDraft;
 pub use steps::event;
 
 use super::snapshot::{LevelSpec, SnapshotSpec};

@@ -10,9 +10,11 @@ mod clock;
 mod events;
 mod files;
 mod replacement;
+mod rules;
 mod syncs;
 
 pub use clock::tells_time;
+pub use rules::rules;
 
 use crate::scenario::{Draft, EventSpec, ExpectedOutput, SnapshotSpec};
 use crate::verdict::{About, Finding, Kind, Known, Run};

@@ -60,7 +60,8 @@ impl Writer<'_> {
             ],
             SocketAddress::Path(path) => {
                 let given = self.in_directory(&path);
-                let absolute = path.starts_with(b"/").then(|| given.clone());
+                let absolute = path.starts_with(b"/");
+                let absolute = absolute.then(|| self.path_in_directory(&path));
                 let reached = self.reached(call.files.reached(place));
                 let unix = Value::Path {
                     given,

@@ -98,13 +98,14 @@ impl Builder {
                 abi,
                 number,
                 entry,
+                ..
             } => {
                 if let Entry::Seen { time, .. } = entry {
                     self.now = self.now.max(*time);
                 }
                 let entered = match entry {
                     Entry::Seen { time, .. } => *time,
-                    Entry::Uncorking => Nanos(0),
+                    Entry::Uncorking | Entry::UnderWay { .. } => Nanos(0),
                     Entry::Missing => self.now,
                 };
                 let (moment, keeps_order) = (self.moment, self.keeps_order);

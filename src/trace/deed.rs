@@ -4,7 +4,7 @@ use super::people::StableName;
 use perf_records::units::Nanos;
 use std::borrow::Cow;
 use std::sync::Arc;
-use syscall_model::ThreadId;
+use syscall_model::{Injected, ThreadId};
 
 /// A call, another event, or a span from one of these to another.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +42,8 @@ pub struct Deed {
     pub behind: Vec<Part>,
     /// The two ends of a span; `None` for other deeds.
     pub ends: Option<Box<Ends>>,
+    /// What was done to it while it was held.
+    pub injected: Injected,
 }
 
 /// The begin and the end of a span; at least one of them is there.
@@ -231,7 +233,11 @@ impl Deed {
             Some(returns) => {
                 let arguments = self.fields.iter().map(|part| part.text.as_str());
                 let arguments: Vec<&str> = arguments.chain(self.unseen).collect();
-                line + "(" + &arguments.join(", ") + ") = " + &returns.text
+                line += &format!("({}) = {}", arguments.join(", "), returns.text);
+                if !self.injected.is_nothing() {
+                    line += &format!(" {}", self.injected);
+                }
+                line
             }
             None => {
                 for part in &self.fields {

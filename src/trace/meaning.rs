@@ -31,7 +31,10 @@ impl Writer<'_> {
                     is_cut: false,
                 } => Value::Path {
                     given,
-                    absolute: call.files.path(place).map(|path| self.in_directory(path)),
+                    absolute: call
+                        .files
+                        .path(place)
+                        .map(|path| self.path_in_directory(path)),
                     reached: self.reached(call.files.reached(place)),
                 },
                 other => other,
@@ -131,7 +134,10 @@ impl Writer<'_> {
             (None, _) => Reached::Untold,
             (Some(Err(why)), _) => Reached::Unknown(why.to_string().into()),
             (Some(Ok(names)), files::Reached::Known { is_led, .. }) => Reached::Known {
-                names: names.iter().map(|name| self.in_directory(name)).collect(),
+                names: names
+                    .iter()
+                    .map(|name| self.path_in_directory(name))
+                    .collect(),
                 is_led: *is_led,
             },
             (Some(Ok(_)), _) => Reached::Nowhere,
@@ -152,7 +158,7 @@ impl Writer<'_> {
         let piece = moments.find_map(|moment| call.memory.piece(place, moment));
         match piece {
             _ if word == 0 => Value::Nothing,
-            Some(piece) if piece.state != State::Unread => Value::Bytes {
+            Some(piece) if piece.read().is_some() => Value::Bytes {
                 bytes: self.in_directory(&piece.bytes),
                 is_cut: piece.state == State::Cut,
             },

@@ -13,9 +13,10 @@
 //! line       = "  " call | "  " event | "  " span               level sequence: in the thread's order of entering
 //!            | "  " name " " number                           level counts, sorted by name; all threads of the process together
 //!            | "  " name                                      level set, likewise; and single names at the others
-//! call       = [ "[" abi "] " ] name "(" [ argument { ", " argument } ] ")" " = " result
+//! call       = [ "[" abi "] " ] name "(" [ argument { ", " argument } ] ")" " = " result [ " " injected ]
 //! event      = system ":" name { " " field "=" value }
 //! span       = "span:" name { " " field "=" value } [ " unfinished" | " unbegun" | " unknown" ]        behind what begins it
+//! injected   = "(INJECTED" [ ": " what ] ")" [ " (DELAYED)" ] | "(DELAYED)"        what was done to a call while it was held
 //! process    = "P" number          thread = process ".T" number
 //! ```
 //! Processes are numbered along the tree of creation (a process, then each of its children with all

@@ -8,7 +8,7 @@
 
 use perf_records::units::Nanos;
 use std::collections::HashMap;
-use syscall_model::memory::{Moment, State};
+use syscall_model::memory::Moment;
 use syscall_model::names::{self, Abi};
 use syscall_model::{Call, Entry};
 
@@ -40,7 +40,7 @@ impl Ports {
         let Some(what) = use_of(call) else { return };
         let entered = match call.entry {
             Entry::Seen { time, .. } => time,
-            Entry::Uncorking | Entry::Missing => Nanos(0),
+            Entry::UnderWay { .. } | Entry::Uncorking | Entry::Missing => Nanos(0),
         };
         let first = |times: &mut HashMap<u16, Nanos>, port, time| {
             let known = times.entry(port).or_insert(time);
@@ -86,8 +86,8 @@ fn use_of(call: &Call) -> Option<Use> {
     let what = match names::name_of(call.abi, call.number)? {
         "bind" => Use::Binds(1),
         // SYS_BIND.
-        "socketcall" => match call.entry {
-            Entry::Seen { args, .. } if args[0] as u32 != 2 => return None,
+        "socketcall" => match call.entry.args() {
+            Some(args) if args[0] as u32 != 2 => return None,
             _ => Use::Binds(1),
         },
         "connect" => Use::Names(1),
@@ -102,8 +102,7 @@ fn use_of(call: &Call) -> Option<Use> {
 
 fn given(call: &Call, place: usize) -> Option<&[u8]> {
     let piece = call.memory.piece(place, Moment::Enter)?;
-    let is_read = piece.state != State::Unread && call.abi == Abi::native();
-    is_read.then_some(&*piece.bytes)
+    piece.read().filter(|_| call.abi == Abi::native())
 }
 
 /// Returns the bytes that the kernel wrote there: no more than there was room for; the program's
@@ -111,9 +110,7 @@ fn given(call: &Call, place: usize) -> Option<&[u8]> {
 fn filled(call: &Call, place: usize) -> Option<&[u8]> {
     let room = given(call, place + 1)?.first_chunk()?;
     let piece = call.memory.piece(place, Moment::Exit)?;
-    let is_read = piece.state != State::Unread;
-    let room = usize::try_from(u32::from_ne_bytes(*room)).ok()?;
-    is_read.then(|| piece.bytes.get(..room).unwrap_or(&piece.bytes))
+    piece.read_first(usize::try_from(u32::from_ne_bytes(*room)).ok()?)
 }
 
 /// Returns the port of an Internet `struct sockaddr`; 0 asks for any.
@@ -132,7 +129,7 @@ mod tests {
     use super::*;
     use perf_records::units::{Pid, Tid};
     use syscall_model::files::Files;
-    use syscall_model::memory::{Memory, Piece};
+    use syscall_model::memory::{Memory, Piece, State};
     use syscall_model::{Actor, Outcome, ShortName, ThreadId};
 
     const PORT: u16 = 50099;
@@ -179,6 +176,7 @@ mod tests {
             memory: Memory::new(pieces),
             files: Files::default(),
             places: Default::default(),
+            injected: Default::default(),
         };
         (call, Nanos(time + 1))
     }

@@ -9,7 +9,7 @@ use super::{Deed, Item, Kind, Log, Part, Recorded, Shown, Trace, Value, View};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use syscall_model::{
-    Call, Entry, Outcome, Signature, Signatures, ThreadId,
+    Call, Entry, Injected, Outcome, Signature, Signatures, ThreadId,
     kinds::ArgKind,
     names::{self, Abi},
     returns, write_argument, write_read_argument, write_result,
@@ -244,9 +244,11 @@ impl Writer<'_> {
             unseen: None,
             behind: Vec::new(),
             ends: None,
+            injected: Injected::default(),
         };
         match item {
             Item::Call { call, moment, .. } => {
+                deed.injected = call.injected;
                 deed.convention = (call.abi != Abi::native()).then(|| call.abi.as_str());
                 let signatures = self.signatures;
                 signatures.with(call.abi, call.number, |signature| {
@@ -267,7 +269,7 @@ impl Writer<'_> {
             None => (Arc::from(""), None),
         };
         match &call.entry {
-            Entry::Seen { args, .. } => {
+            Entry::Seen { args, .. } | Entry::UnderWay { args, .. } => {
                 let meanings = signature.meanings(args);
                 for (place, kind) in meanings.shown() {
                     let unread = self.unread;

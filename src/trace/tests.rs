@@ -23,6 +23,7 @@ fn entered_as(thread: u32, name: &str) -> Observation {
         comm: ShortName::default(),
     };
     Observation::Entered {
+        is_answered: false,
         actor,
         abi: Abi::native(),
         number: names::number(Abi::native(), name).unwrap() as i32,
@@ -100,6 +101,7 @@ impl Story {
             memory: Memory::default(),
             files: Files::default(),
             places: Default::default(),
+            injected: Default::default(),
         };
         self.tell(Observation::Call(call));
     }
@@ -327,6 +329,7 @@ fn a_call_that_nobody_asked_for_is_neither_shown_nor_counted() {
         memory: Memory::default(),
         files: Files::default(),
         places: Default::default(),
+        injected: Default::default(),
     };
     story.builder.observe(&Observation::Call(call), |_| false);
     let trace = story

@@ -60,7 +60,8 @@ impl Writer<'_> {
         replaced
     }
 
-    /// The same bytes with `$DIR` for the working directory.
+    /// The same bytes with `$DIR` for the working directory, where they are its path and no part of
+    /// a longer name: `/a/b` is neither in `/a/bc` nor in `/x/a/b`.
     pub(super) fn in_directory(&self, bytes: &[u8]) -> Vec<u8> {
         let directory = self.view.directory.as_deref().unwrap_or_default();
         let mut rest = bytes;
@@ -70,12 +71,32 @@ impl Writer<'_> {
         }
         while let Some(at) = find(rest, directory.as_bytes()) {
             let (before, from) = rest.split_at(at);
+            let behind = from.get(directory.len()..).unwrap_or_default();
+            let begun = bytes.len() - from.len();
             replaced.extend_from_slice(before);
-            replaced.extend_from_slice(b"$DIR");
-            rest = from.get(directory.len()..).unwrap_or_default();
+            let is_path = bytes.starts_with(b"/");
+            let is_inner = is_path && begun > 0 && bytes.get(begun - 1).is_some_and(is_of_name);
+            match is_inner || goes_on(behind) {
+                true => replaced.extend_from_slice(directory.as_bytes()),
+                false => replaced.extend_from_slice(b"$DIR"),
+            }
+            rest = behind;
         }
         replaced.extend_from_slice(rest);
         replaced
+    }
+
+    /// A path that begins with the working directory, or is it, with `$DIR` for that: `/a/b@tmp` is
+    /// another folder than `/a/b`, though such a text may go on behind it.
+    pub(super) fn path_in_directory(&self, path: &[u8]) -> Vec<u8> {
+        let directory = self.view.directory.as_deref().unwrap_or_default();
+        let below = path.strip_prefix(directory.as_bytes());
+        let below = below.filter(|rest| matches!(rest.first(), None | Some(b'/')));
+        match below.filter(|_| !directory.is_empty()) {
+            Some(rest) => [b"$DIR", rest].concat(),
+            None if is_like_directory(path) => [b"$", path].concat(),
+            None => path.to_owned(),
+        }
     }
 
     /// The same bytes with `$DIR` for the working directory and a number for each temporary name.
@@ -149,6 +170,19 @@ impl Writer<'_> {
         out.push('<');
         write_escaped(out, &name);
         out.push('>');
+    }
+}
+
+/// Whether a byte may be part of a name, and ends none in most texts.
+fn is_of_name(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b'~' | 128..)
+}
+
+/// Whether a name goes on here; a dot may also end a sentence.
+fn goes_on(behind: &[u8]) -> bool {
+    match behind {
+        [b'.', rest @ ..] => rest.first().is_some_and(is_of_name),
+        behind => behind.first().is_some_and(is_of_name),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::finding::{About, Finding, Kind};
 use super::{Run, counts, sections};
-use crate::matching::{self, Bindings, Expected, Scene};
+use crate::matching::{self, Bindings, Confinement, Expected, Scene};
 use crate::plan::Plan;
 use crate::trace::Deed;
 use perf_live::events::Account;
@@ -111,9 +111,7 @@ fn submitted<'a>(
         .map(String::as_str)
         .collect();
     let closed = plan.confinement.as_ref();
-    let closed: BTreeSet<&str> = closed
-        .map(|it| matching::confined_calls(&it.rules))
-        .unwrap_or_default();
+    let closed: BTreeSet<&str> = closed.map(Confinement::calls).unwrap_or_default();
     bounded.extend(&closed);
     counts.keys().filter_map(move |name| {
         let opcode = uring::opcode_of(name)?;

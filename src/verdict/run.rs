@@ -1,6 +1,6 @@
 //! A run that has ended, as far as it is known.
 
-use super::{Finding, Known};
+use super::{Faults, Finding, Known};
 use crate::trace::Normalised;
 use perf_live::events::Account;
 use perf_live::sandbox::{Captured, Exited, Left};
@@ -47,6 +47,8 @@ pub struct Run<T = Normalised> {
     pub directory: Option<String>,
     /// What was found while it was read: a missing mark, or what a recording does not say.
     pub findings: Vec<Finding>,
+    /// What became of its faults.
+    pub faults: Known<Faults>,
     /// The trace of the baseline's run, if the scenario has one.
     pub base: Known<Normalised>,
     /// Its trace.
@@ -77,6 +79,7 @@ impl Run<()> {
             account,
             directory: None,
             findings: Vec::new(),
+            faults: Known::No(unknown("say what was done to calls")),
             base: Known::No("the baseline was not run".to_owned()),
             trace: (),
         }
@@ -124,6 +127,7 @@ impl Run<()> {
             account: self.account,
             directory: self.directory,
             findings: self.findings,
+            faults: self.faults,
             base: self.base,
             trace,
         }

@@ -66,10 +66,13 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Run<()>), RunErro
         fixed_addresses: true,
         limits: bench.own_limits(),
         group: None,
+        held: Default::default(),
     })?;
     let init = corked.has_init().then(|| corked.pid());
     let pages = plan::ring_pages(bench.default_ring(), perf_live::sys::page_size());
-    let mut events = bench.open(&plan, &corked, None, pages)?;
+    let mut events = bench
+        .open(&plan, &corked, None, pages)
+        .map_err(|error| corked.failure().map_or(error, RunError::Launch))?;
     let running = corked.uncork(Duration::from_secs(10))?;
     let patience = Patience {
         timeout: Some(Duration::from_secs(10)),

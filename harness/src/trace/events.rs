@@ -91,7 +91,7 @@ fn unqualified(set: &str) -> Result<&str, String> {
     }
     let instead = match qualifier {
         "trace" | "t" => return Ok(rest),
-        "inject" | "fault" => "nothing that the command does is changed: there is no injection",
+        "inject" | "fault" => "calls are changed by `harness trace` of a live command alone",
         "status" => "there are --successful-only (-z) and --failed-only (-Z)",
         "read" | "reads" | "r" | "write" | "writes" | "w" => {
             "contents of buffers are shown with --string-limit (-s), of all descriptors"
@@ -205,7 +205,7 @@ mod tests {
         for (set, said) in [
             (
                 "inject=read:error=EIO",
-                "-e has no `inject=`: nothing that the command does is changed",
+                "-e has no `inject=`: calls are changed by `harness trace`",
             ),
             ("fault=openat", "-e has no `fault=`: "),
             (

@@ -2,7 +2,11 @@
 
 mod delivered;
 mod events;
+mod form;
+mod inject;
+mod living;
 pub(crate) mod options;
+mod prepare;
 mod printer;
 pub(crate) mod replay;
 mod sched;
@@ -15,24 +19,25 @@ pub(crate) mod workload;
 pub(crate) use sink::{Sink, sink, unwritable};
 
 use crate::out::note;
-use crate::{complain, signals, status, whom};
+use crate::{complain, signals, status};
 use delivered::Signals;
+use form::form;
 use options::{By, Descriptors, Faults, Format, Order, Strings, Times};
 use perf_live::errors::chain;
+use perf_live::gate::Log;
 use perf_live::host::Host;
-use perf_live::ring::Bounds;
-use perf_live::sandbox::{self, LaunchError, NotExecuted};
+use perf_live::sandbox::{self, LaunchError, NotExecuted, WorkDir, Workload};
 use perf_live::sys;
 use perf_records::attr::Chain;
-use printer::{Form, Printer};
+use perf_records::units::Pid;
+use prepare::{Planned, bench, planned};
+use printer::Printer;
 use spans::Spans;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use syscall_model::{Choice, Ending};
-use trace_harness::plan::{self, EventsError, MemoryPlan};
-use trace_harness::report::{Lead, Plain, Summary, TimeForm};
-use trace_harness::run::{Bench, Patience, RunError, Saving, Setting, follow};
+use trace_harness::plan::{self, EventsError, FaultPlan};
+use trace_harness::run::{Patience, RunError, Saving, Setting, follow};
 use trace_harness::verdict::Known;
 
 #[derive(Debug, clap::Args)]
@@ -164,9 +169,14 @@ pub(crate) struct Arguments {
     /// --save, harness record or perf record. Without -e, all that was recorded
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["command", "sandbox", "strings", "ring_size"])]
     input: Option<PathBuf>,
+    /// Follow these processes, which live already, with all their threads and all that they start
+    /// from now on; a list with commas. A signal ends the trace, not the processes
+    #[arg(short = 'p', long, alias = "attach", value_name = "PID", value_delimiter = ',',
+        conflicts_with_all = ["command", "sandbox", "input", "save"])]
+    pid: Vec<u32>,
     /// The command and its arguments
     #[arg(
-        required_unless_present = "input",
+        required_unless_present_any = ["input", "pid"],
         trailing_var_arg = true,
         value_name = "CMD"
     )]
@@ -176,6 +186,7 @@ pub(crate) struct Arguments {
 pub(crate) fn main(arguments: &Arguments) -> u8 {
     status_of(match &arguments.input {
         Some(file) => replay::trace(arguments, file),
+        None if !arguments.pid.is_empty() => living::trace(arguments),
         None => trace(arguments),
     })
 }
@@ -224,32 +235,20 @@ pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String
 fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
     let bench = bench(arguments, &host)?;
-    let (wanted, shows_signals) = wishes::wanted(arguments, &bench)?;
-    let reading = bench.reading().map_err(|error| {
-        let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
-        Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
-    })?;
-    let memory = MemoryPlan {
-        reader: reading.reader,
-        contents: arguments.string_limit,
-        paths: !arguments.paths.is_empty(),
-        names: false,
-    };
-    // A word that is no event is reported in any case, and first.
-    let reach = bench.reach();
-    let within = reach.as_ref().copied().unwrap_or_default();
-    let plan = plan::events_within(within, &wanted, memory, &bench).map_err(unusable)?;
-    let spans = Spans::new(&arguments.spans, &plan, &bench.signatures).map_err(Trouble::Usage)?;
+    let (sets, faults) = inject::split(&arguments.events).map_err(Trouble::Usage)?;
     let form = form(arguments, Some(sys::wall_clock_offset()))?;
-    reach.map_err(|error| {
-        let hint = error.hint();
-        other(error, hint)
-    })?;
+    let Planned {
+        plan,
+        reading,
+        shows_signals,
+    } = planned(arguments, &sets, &bench)?;
+    let spans = Spans::new(&arguments.spans, &plan, &bench.signatures).map_err(Trouble::Usage)?;
     let directory = workload::directory(arguments.sandbox, &bench)?;
     let mut workload = workload::workload(&arguments.command, &bench, directory.as_ref())?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let sink = sink(arguments.output.as_ref())?;
     sink.is_not(arguments.save.as_deref())?;
+    workload.held = plan::held(&faults);
     workload.group = match plan.grouping {
         plan::Grouping::No => None,
         _ => bench.group(),
@@ -262,7 +261,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         bench.keep_records();
     }
     let mut events = bench.open(&plan, &corked, workload.group.as_deref(), pages)?;
-    unseen::say_unread(&reading, &plan, events.reads_memory());
+    unseen::say_unread(&reading, &plan, events.reads_memory(), unseen::NO_WHOLE_CPU);
     unseen::say_unseen(&plan);
     // The reader of the trace may be slower than the workload.
     let apart = events.drain_apart();
@@ -286,26 +285,26 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         watch: None,
     };
     let mut control = signals::PassOn(signals);
-    let words = arguments.command.iter();
-    let setting = Setting {
-        init,
-        command: words.map(|word| word.to_string_lossy().into()).collect(),
-        initial: workload::inherited(directory.as_ref(), &workload),
-        moved: directory
-            .as_ref()
-            .map(|directory| (sandbox::INSIDE.into(), directory.path().to_owned())),
-        ..Setting::default()
-    };
-    let mut run = follow(
-        running,
-        &mut events,
-        &plan,
-        patience,
-        &mut control,
-        &mut printer,
-        setting.clone(),
-    )
-    .map_err(RunError::Session)?;
+    let begun = (init, directory.as_ref(), &workload);
+    let setting = setting(arguments, begun, &faults);
+    let held = setting.held.clone().unwrap_or_default();
+    let doing = inject::doing(&bench, &plan, &faults, &setting);
+    let (mut run, done) = doing.supervised(held, running, |running| {
+        let (control, to) = (&mut control, &mut printer);
+        follow(
+            running,
+            &mut events,
+            &plan,
+            patience,
+            control,
+            to,
+            setting.clone(),
+        )
+    })?;
+    for remark in done.yes().into_iter().flat_map(|done| &done.remarks) {
+        note!("harness: {remark}");
+    }
+    run.faults = done;
     run.account.other_cpus = !bench.has_same_cpus();
     if let Some(saving) = printer.saving.take() {
         if let Some(directory) = &directory {
@@ -323,65 +322,25 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     printer.finish(&run.account, run.exit.yes().copied())
 }
 
-/// Returns the bench of a command. Its rings are made at once if they have the default size.
-fn bench<'a>(arguments: &Arguments, host: &'a Host) -> Result<Bench<'a>, Trouble> {
-    let bench = whom::bench(host)?.with_strings(arguments.strings.into());
-    let bench = bench.with_backlog(arguments.backlog.map(Bounds::of));
-    if arguments.ring_size.is_none() {
-        bench.warm_up();
-    }
-    Ok(bench)
-}
-
-/// Returns the call chain of events without a term for it.
-fn call_chain(arguments: &Arguments) -> Option<Chain> {
-    let whole = arguments.stack_trace.then_some(Chain {
-        user_stack: Chain::STACK,
-        ..Chain::default()
-    });
-    arguments.call_graph.or(whole)
-}
-
-/// Returns what is written of the run. `offset` is between its clock and that on the wall, if it is
-/// known.
-fn form(arguments: &Arguments, offset: Option<i64>) -> Result<Form, Trouble> {
-    let times = arguments.times.form();
-    let has_times = times.is_some() || arguments.times.durations;
-    if has_times && arguments.format != Format::Text {
-        let said = "each of -t, -r and -T is of lines of text: other forms have all times";
-        return Err(Trouble::Usage(said.to_owned()));
-    }
-    if arguments.format == Format::Perfetto && (arguments.summary || arguments.with_summary) {
-        let said = "a time line has no tables: -c and -C are of lines, as text or as JSON";
-        return Err(Trouble::Usage(said.to_owned()));
-    }
-    if times.is_some_and(TimeForm::is_of_wall) && offset.is_none() {
-        return Err(Trouble::Usage(
-            "the recording does not say what time it was by the clock on the wall\nhint: use -r, or record with \
-             `harness record` or `perf record -k monotonic`"
-                .to_owned(),
-        ));
-    }
-    let ending = match (arguments.failed_only, arguments.successful_only) {
-        (true, _) => Ending::Failed,
-        (_, true) => Ending::Succeeded,
-        _ => Ending::Any,
-    };
-    let paths = options::paths(&arguments.paths).map_err(|error| other(error, None))?;
-    let is_summarised = arguments.summary || arguments.with_summary;
-    let summary = Summary::new(arguments.summary_by == By::Thread);
-    Ok(Form {
-        format: arguments.format,
-        choice: Choice { ending, paths },
-        values: Plain {
-            contents: arguments.string_limit.into(),
-            bare_descriptors: arguments.decode_fds == Descriptors::None,
+/// What the reader must know of the run: the sandbox's init, its directory, and the workload.
+fn setting(
+    arguments: &Arguments,
+    (init, directory, workload): (Option<Pid>, Option<&WorkDir>, &Workload),
+    faults: &[FaultPlan],
+) -> Setting {
+    let words = arguments.command.iter();
+    Setting {
+        init,
+        command: words.map(|word| word.to_string_lossy().into()).collect(),
+        initial: workload::inherited(directory, workload),
+        moved: directory.map(|directory| (sandbox::INSIDE.into(), directory.path().to_owned())),
+        held: match (faults.is_empty(), arguments.save.is_some()) {
+            (true, _) => None,
+            (false, true) => Some(Log::keeping()),
+            (false, false) => Some(Log::default()),
         },
-        lines: !arguments.summary,
-        lead: Lead::new(times, offset.unwrap_or_default()),
-        durations: arguments.times.durations,
-        summary: is_summarised.then(|| (summary, arguments.summary_sort.into())),
-    })
+        ..Setting::default()
+    }
 }
 
 pub(crate) fn unusable(error: EventsError) -> Trouble {

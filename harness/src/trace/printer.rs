@@ -14,7 +14,7 @@ use perf_records::record::LayoutTable;
 use perf_records::space::Stack;
 use std::io::Write;
 use std::sync::Arc;
-use syscall_model::{Call, Choice, Entry, Observation, Signatures};
+use syscall_model::{Call, Choice, Observation, Signatures};
 use trace_harness::plan::EventsPlan;
 use trace_harness::report::{self, Lead, Plain, Span, Summary, SummaryOrder, Timeline};
 use trace_harness::run::{Fired, Observer, Saving, Turn};
@@ -203,7 +203,7 @@ impl<'a> Printer<'a> {
         let is_text = self.form.lines && self.form.format == Format::Text;
         if is_text
             && self.signals.is_some()
-            && let (Some("exit_group"), Entry::Seen { args, .. }) = (call.name(), call.entry)
+            && let (Some("exit_group"), Some(args)) = (call.name(), call.entry.args())
         {
             let lead = self.form.lead.of(&call.actor, call.time());
             report::exited_line(&mut self.text, lead, args[0]);

@@ -1,9 +1,10 @@
 //! `harness trace -i FILE`: shows a recording as if its run took place now.
 
+use super::form::form;
 use super::options::Format;
 use super::printer::{Form, Printer};
 use super::spans::Spans;
-use super::{Arguments, Trouble, delivered, form, other, sink, unusable};
+use super::{Arguments, Trouble, delivered, other, sink, unusable};
 use crate::out::note;
 use crate::status;
 use perf_live::host::{Catalogue, Host};
@@ -19,7 +20,7 @@ use trace_harness::verdict::{self, Known};
 
 pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let recording = RecordedRun::open(file).map_err(|error| other(error, None))?;
-    let (named, shows_signals) = super::wishes::wanted(arguments, &recording)?;
+    let (named, shows_signals) = super::wishes::wanted(arguments, &arguments.events, &recording)?;
     let wanted = match arguments
         .events
         .iter()

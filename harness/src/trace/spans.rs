@@ -6,7 +6,7 @@ use std::sync::Arc;
 use syscall_model::kinds::ArgKind;
 use syscall_model::memory::State;
 use syscall_model::names::{Abi, number};
-use syscall_model::{Actor, Call, Entry, Outcome, Signatures};
+use syscall_model::{Actor, Call, Outcome, Signatures};
 use trace_harness::matching::Pairs;
 use trace_harness::plan::{self, EventsPlan, WHY_OF_NOBODY, Wanted, WantedEvent};
 use trace_harness::report::{Fields, Span, SpanEnd};
@@ -305,7 +305,7 @@ fn span(rule: &Rule, name: &Arc<str>, begin: Option<SpanEnd>, end: Option<SpanEn
 /// A call's numbers and strings, and what it returned where that is no error.
 fn of_call(call: &Call, signatures: &Signatures<'_>) -> SpanEnd {
     let mut fields = Fields::new();
-    if let Entry::Seen { args, .. } = call.entry {
+    if let Some(args) = call.entry.args() {
         signatures.with(call.abi, call.number, |signature| {
             for (place, argument) in signature.arguments.iter().enumerate() {
                 let word = args.get(place).copied().unwrap_or_default();

@@ -7,14 +7,23 @@ use syscall_model::select::Selection;
 use trace_harness::plan::{EventsPlan, MemoryReader, Reach};
 use trace_harness::run::{LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Reading};
 
+/// Why nothing reads the memory of a command where programs could.
+pub(super) const NO_WHOLE_CPU: &str = "no event of a whole CPU may be opened";
+
+/// The same of processes that live already.
+pub(super) const OTHER_NUMBERS: &str = "the programs that read know processes by their ids in the first pid namespace, and the harness is in another";
+
 /// Says once what the trace says at each string, where strings are not read by what reads them
-/// best.
-pub(super) fn say_unread(reading: &Reading<'_>, plan: &EventsPlan, is_read: bool) {
+/// best: `why` that is, if programs could read and `is_read` is false.
+pub(super) fn say_unread(
+    reading: &Reading<'_>,
+    plan: &EventsPlan,
+    is_read: bool,
+    why: &'static str,
+) {
     let (why, hint) = match reading.without_bpf {
         Some(error) => (chain(error), error.hint()),
-        None if reading.reader == MemoryReader::Bpf && !is_read => {
-            ("no event of a whole CPU may be opened".to_owned(), None)
-        }
+        None if reading.reader == MemoryReader::Bpf && !is_read => (why.to_owned(), None),
         None => return,
     };
     if !plan.points() {

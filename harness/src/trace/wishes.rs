@@ -1,16 +1,19 @@
 //! What all options of `trace` together want.
 
-use super::{Arguments, Trouble, call_chain, delivered, events, options, sched, spans};
+use super::form::call_chain;
+use super::{Arguments, Trouble, delivered, events, options, sched, spans};
 use perf_live::host::Catalogue;
 use trace_harness::plan::Wanted;
 
-/// What all options together want, and whether signals are among it. As strace and perf trace do,
-/// signals and faults come beside all calls where nothing else is named.
+/// What all options together want, where `-e` has these sets besides those that inject, and whether
+/// signals are among it. As strace and perf trace do, signals and faults come beside all calls if
+/// nothing else is named.
 pub(super) fn wanted(
     arguments: &Arguments,
+    sets: &[String],
     catalogue: &dyn Catalogue,
 ) -> Result<(Vec<Wanted>, bool), Trouble> {
-    let (words, signals) = delivered::split(&arguments.events).map_err(Trouble::Usage)?;
+    let (words, signals) = delivered::split(sets).map_err(Trouble::Usage)?;
     let mut wanted = events::wanted(&words, call_chain(arguments), catalogue)?;
     let faults = arguments
         .faults

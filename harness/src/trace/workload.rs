@@ -11,14 +11,14 @@ use syscall_model::files::{FileKind, Initial};
 use trace_harness::run::{Bench, RunError, environment};
 
 /// The working directory of a command in a sandbox.
-pub(super) fn directory(sandboxed: bool, bench: &Bench<'_>) -> Result<Option<WorkDir>, Trouble> {
+pub(crate) fn directory(sandboxed: bool, bench: &Bench<'_>) -> Result<Option<WorkDir>, Trouble> {
     let made = || WorkDir::lay_out(bench.base()?, &[], None);
     let made = sandboxed.then(made).transpose();
     Ok(made.map_err(RunError::WorkDir)?)
 }
 
 /// What the command inherits, by the names that the kernel has for it.
-pub(super) fn inherited(sandboxed: Option<&WorkDir>, workload: &Workload) -> Initial {
+pub(crate) fn inherited(sandboxed: Option<&WorkDir>, workload: &Workload) -> Initial {
     let host = Host::running();
     let file = |number: &i32| {
         let link = host.own_descriptor(*number)?.into_os_string().into_vec();
@@ -96,5 +96,6 @@ pub(crate) fn workload(
         fixed_addresses: sandboxed.is_some(),
         limits: bench.own_limits(),
         group: None,
+        held: Default::default(),
     })
 }

@@ -18,7 +18,7 @@ use perf_live::sandbox::{
     Corked, Exited, Program, Running, Stdio, Workload, World, Worlds, launch,
 };
 use perf_live::sandbox::{Root, WorldSpec};
-use perf_live::sys::process::{Message, Own, Parked, Spawn, World as ParkedIn, park};
+use perf_live::sys::process::{Message, Own, Parked, Spawn, World as ParkedIn, park, token};
 use perf_live::units::ExitKind;
 
 use crate::support::PATIENCE;
@@ -66,6 +66,7 @@ pub(crate) fn workload(words: &[&str], world: &World) -> Workload {
         fixed_addresses: false,
         limits: Vec::new(),
         group: None,
+        held: Default::default(),
     }
 }
 
@@ -161,6 +162,8 @@ fn the_end_of_its_go_pipe_ends_a_parked_process_whatever_others_were_parked_late
             fixed_addresses: false,
             limits: &[],
             group: None,
+            gate: None,
+            token: token(),
         };
         let parked: Vec<Parked> = (0..50)
             .map(|_| park(&spawn).expect("a parked process"))
@@ -174,7 +177,7 @@ fn the_end_of_its_go_pipe_ends_a_parked_process_whatever_others_were_parked_late
             status,
             pidfd,
             obituary: _,
-            token: _,
+            gate: _,
             pid: _,
         }) = left.next()
         {

@@ -217,6 +217,7 @@ fn lent_rights_show_of_others_what_their_user_sees_without_them() {
         &["stat", "-a", "true"],
         &["stat", "-a", "-e", "sched:sched_switch", "true"],
         &["stat", "-p", "1"],
+        &["trace", "-p", "1"],
     ] {
         let [with, without] = ["./program", "./plain"].map(|program| lent.run(program, arguments));
         if arguments.contains(&"-C") {

@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use perf_live::host::Host;
 use perf_live::ring::Bounds;
 use serde_json::Value;
-use trace_harness::run::{Bench, Control, Fault, Options, ScenarioReport, Suite, Update, discover};
+use trace_harness::run::{Bench, Control, Fault, Options, ScenarioReport, Suite, discover};
 use trace_harness::verdict::{Finding, Kind, Verdict};
 
 use crate::support::oracle;
@@ -305,14 +305,9 @@ fn an_incomplete_run_is_never_a_pass_and_never_a_snapshot() {
 /// Runs the only scenario of a project in this process.
 fn run_here(project: &Project, bench: &Bench<'_>, drop_sample: Option<u64>) -> ScenarioReport {
     let options = Options {
-        update: Update::Never,
-        repeat: 1,
-        jobs: 1,
         require_all: true,
-        keep: false,
         fault: Fault { drop_sample },
-        save: None,
-        dumps: None,
+        ..Options::default()
     };
     let items = discover(&[project.join("scenarios")]).expect("scenarios");
     let item = items.first().expect("a scenario").clone();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use perf_live::host::Host;
 use perf_live::sandbox::Running;
-use trace_harness::run::{Bench, Control, Fault, Next, Options, Suite, Update, discover};
+use trace_harness::run::{Bench, Control, Next, Options, Suite, Update, discover};
 use trace_harness::verdict::{About, Kind, Verdict};
 
 use crate::support::fifo::Fifo;
@@ -52,13 +52,8 @@ fn a_panic_ends_the_workload_removes_its_directory_and_spares_the_others() {
     let suite = Suite::read(&bench, items).expect("a suite");
     let options = Options {
         update: Update::Accept,
-        repeat: 1,
-        jobs: 1,
         require_all: true,
-        keep: false,
-        fault: Fault::default(),
-        save: None,
-        dumps: None,
+        ..Options::default()
     };
     let fifo = Mutex::new(fifo);
     let is_first = AtomicBool::new(true);

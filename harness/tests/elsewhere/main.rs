@@ -210,9 +210,28 @@ fn package() -> &'static Package {
 impl Package {
     /// A call of a test target, as cargo makes it.
     fn call(&self, target: &Path, words: &[&str], env: &[(&str, &str)]) -> Output {
-        let mut command = Command::new(target);
-        command.args(words).current_dir(self.folder.path());
+        let mut command = self.command(target);
+        command.args(words);
         command.env("CARGO_MANIFEST_DIR", self.folder.path());
+        command.envs(env.iter().copied());
+        command.output().expect("the test")
+    }
+
+    /// A call of cargo by the package's author, with what it prints.
+    fn cargo(&self, words: &[&str], env: &[(&str, &str)]) -> (bool, String) {
+        let mut command = self.command(Path::new(env!("CARGO")));
+        command.args(words);
+        command.env("CARGO_TARGET_DIR", self.folder.path().join("target"));
+        command.envs(env.iter().copied());
+        let output = command.output().expect("cargo");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), text + &said)
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.folder.path());
         command.env("HARNESS", env!("CARGO_BIN_EXE_harness"));
         for name in [
             "CI",
@@ -223,8 +242,7 @@ impl Package {
         ] {
             command.env_remove(name);
         }
-        command.envs(env.iter().copied());
-        command.output().expect("the test")
+        command
     }
 
     fn kernel(&self, words: &[&str], env: &[(&str, &str)]) -> (bool, String) {
@@ -307,6 +325,35 @@ fn without_the_program_or_with_another_nothing_passes() {
     script(&other, lines);
     let (is_good, text) = package().kernel(&[], &[("HARNESS", &other.to_string_lossy())]);
     assert!(!is_good && text.contains("is version `9.9.9`"), "{text}");
+}
+
+#[test]
+fn cargo_test_and_nextest_run_them_by_name() {
+    require!(right_to_trace());
+    require!(nextest());
+    for runner in [&["test"][..], &["nextest", "run"]] {
+        let run = |name: &str, env: &[(&str, &str)]| {
+            let target = ["--test", "kernel"];
+            let exactly = ["--", "--exact", name];
+            // What goes to cargo stands before the `--`.
+            let words = [runner, &target, &["--offline"], &exactly].concat();
+            package().cargo(&words, env)
+        };
+        let (is_good, text) = run("syncs", &[("HARNESS_UPDATE", "1")]);
+        assert!(is_good && text.contains("1 passed"), "{text}");
+        let (is_good, text) = run("fast[fast=2]", &[]);
+        assert!(!is_good, "{text}");
+        assert!(text.contains("there is no `fsync`"), "{text}");
+        assert!(text.contains("this one alone: "), "{text}");
+    }
+}
+
+fn nextest() -> Result<(), String> {
+    let mut command = Command::new(env!("CARGO"));
+    match command.args(["nextest", "--version"]).output() {
+        Ok(output) if output.status.success() => Ok(()),
+        _ => Err("`cargo nextest` is not installed".to_owned()),
+    }
 }
 
 #[test]

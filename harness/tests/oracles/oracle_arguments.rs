@@ -21,7 +21,7 @@ use super::support::harness::Traced;
 use super::support::require::{self, require};
 use super::support::spoken::{self, Threads};
 use super::support::{harness, oracle};
-use programs::{PROGRAMS, Program};
+use programs::{PAGE_ENDS, PROGRAMS, Program};
 use report::{Report, Tally};
 
 /// Of a thousand arguments that both witnesses can show, so many are to be equal.
@@ -131,5 +131,20 @@ fn arguments_are_those_that_strace_shows() {
         && total.equal * 1000 >= total.comparable() * EQUAL_OF_THOUSAND
         && total.only_strace * 1000 <= total.comparable() * LEFT_OF_THOUSAND;
     assert!(is_right, "{text}");
+    assert_eq!(surprises, [""; 0]);
+}
+
+#[test]
+fn memory_is_read_as_far_as_its_page_goes() {
+    require!(require::right_to_trace());
+    require!(require::strace());
+    let mut report = Report::default();
+    let surprises = for_each([&PAGE_ENDS], &[], |program, run| {
+        let tally = run.tally(&mut report);
+        report.program(program.name, tally);
+    });
+    let (text, total) = (report.text(), report.total());
+    assert_eq!(total.equal, total.comparable(), "{text}");
+    assert!(total.comparable() > 200, "{text}");
     assert_eq!(surprises, [""; 0]);
 }

@@ -74,6 +74,7 @@ fn run(command: &[&str]) -> (Vec<Observation>, String) {
         fixed_addresses: false,
         limits: bench.own_limits(),
         group: None,
+        held: Default::default(),
     });
     let corked = corked.expect("a cork");
     let pages = plan::ring_pages(plan::default_ring(bench.cpus.len()), page_size());

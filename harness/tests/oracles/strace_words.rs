@@ -30,7 +30,7 @@ use super::support::oracle;
 use super::support::require::{self, require};
 
 /// Calls by number with their words.
-type Words = (&'static str, [u64; 6]);
+pub(super) type Words = (&'static str, [u64; 6]);
 
 /// What the arguments are that a call is not made for: nothing, and a number that is also an
 /// address of nothing.
@@ -38,7 +38,7 @@ const OTHERS: [u64; 2] = [0, 0x1234];
 
 /// The formats of the running kernel's calls cannot be read without rights; these are the same on
 /// every machine.
-fn signatures() -> Signatures<'static> {
+pub(super) fn signatures() -> Signatures<'static> {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/formats/6.18.44-fc-v669.txt.gz");
     let mut text = String::new();
@@ -58,7 +58,7 @@ fn signatures() -> Signatures<'static> {
     Signatures::new(Box::new(move |event| formats.get(event).cloned()))
 }
 
-fn call(name: &str, args: [u64; 6]) -> Call {
+pub(super) fn call(name: &str, args: [u64; 6]) -> Call {
     Call {
         actor: Actor {
             thread: ThreadId(0),
@@ -76,10 +76,11 @@ fn call(name: &str, args: [u64; 6]) -> Call {
         memory: Memory::default(),
         files: Files::default(),
         places: Places::default(),
+        injected: Default::default(),
     }
 }
 
-fn number(name: &str) -> Option<i32> {
+pub(super) fn number(name: &str) -> Option<i32> {
     names::number(Abi::native(), name).and_then(|number| i32::try_from(number).ok())
 }
 
@@ -150,7 +151,19 @@ fn vary(
 }
 
 /// What strace prints of the calls, one line each.
-fn strace(calls: &BTreeSet<Words>) -> Vec<String> {
+pub(super) fn strace(calls: &BTreeSet<Words>) -> Vec<String> {
+    let line = |(name, words): &Words| {
+        let words = words.map(|word| word.to_string()).join(" ");
+        let number = number(name).expect("a call of this machine");
+        format!("{number} {words}")
+    };
+    let lines: Vec<String> = calls.iter().map(line).collect();
+    let theirs = strace_lines(&lines);
+    theirs.iter().map(|line| plain(line)).collect()
+}
+
+/// What strace prints of calls by the workload's own lines, without the results.
+pub(super) fn strace_lines(calls: &[String]) -> Vec<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("strace");
     let mut child = Command::new("strace")
@@ -160,27 +173,30 @@ fn strace(calls: &BTreeSet<Words>) -> Vec<String> {
         .env_clear()
         .env("PATH", PATH)
         .stdin(Stdio::piped())
+        // It complains of memory that is not there.
+        .stderr(Stdio::null())
         .spawn()
         .expect("strace starts");
-    let mut lines = String::new();
-    for (name, words) in calls {
-        let words = words.map(|word| word.to_string()).join(" ");
-        let number = number(name).expect("a call of this machine");
-        lines.push_str(&format!("{number} {words}\n"));
-    }
     let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(lines.as_bytes()).expect("it reads");
+    stdin
+        .write_all(calls.join("\n").as_bytes())
+        .expect("it reads");
     drop(stdin);
     let status = child.wait().expect("it ends");
     assert!(status.success(), "{status}");
-    let text = fs::read_to_string(&file).expect("strace wrote");
+    let text = fs::read(&file).expect("strace wrote");
+    let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().collect();
     let start = lines
         .iter()
         .position(|line| line.contains("SECCOMP_MODE_FILTER"))
         .expect("the filter is installed");
     let refused = &lines[start + 1..start + 1 + calls.len()];
-    refused.iter().map(|line| plain(line)).collect()
+    let call = |line: &&str| {
+        let call = line.rsplit_once(" = ").map_or(*line, |(call, _)| call);
+        call.trim_end().to_owned()
+    };
+    refused.iter().map(call).collect()
 }
 
 /// Words of a line that look like names of constants.
@@ -278,7 +294,7 @@ fn words_mean_what_strace_says() {
 }
 
 /// Others know other names, and differ elsewhere.
-fn strace_6_1() -> Result<(), String> {
+pub(super) fn strace_6_1() -> Result<(), String> {
     let output = Command::new("strace").arg("--version").output();
     let output = output.map_err(|error| error.to_string())?;
     match output.stdout.starts_with(b"strace -- version 6.1\n") {
@@ -287,7 +303,7 @@ fn strace_6_1() -> Result<(), String> {
     }
 }
 
-fn x86_64() -> Result<(), String> {
+pub(super) fn x86_64() -> Result<(), String> {
     match cfg!(target_arch = "x86_64") {
         true => Ok(()),
         false => Err("the captured formats are those of x86_64".to_owned()),

@@ -18,10 +18,13 @@ macro_rules! followed {
 
 followed! {
     readme: "README.md",
+    check: "harness/docs/check.md",
     confinement: "harness/docs/confinement.md",
     durability: "harness/docs/durability.md",
+    faults: "harness/docs/faults.md",
     kernels_and_ci: "harness/docs/kernels-and-ci.md",
     limits: "harness/docs/limits.md",
+    many: "harness/docs/many.md",
     perf: "harness/docs/perf.md",
     python_go: "harness/docs/python-go.md",
     rust: "harness/docs/rust.md",
@@ -46,8 +49,32 @@ struct Session {
     excerpts: usize,
 }
 
+/// Where `.ci/run` puts a Python with packages that documents use.
+fn python() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("python/bin")
+}
+
+/// What Python lacks of what a document's programs import.
+fn lacking(blocks: &[Block]) -> Option<String> {
+    let is_used = blocks
+        .iter()
+        .any(|block| block.text.contains("import duckdb"));
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new("python3");
+    command.args(["-c", "import duckdb"]).stderr(Stdio::null());
+    command.env("PATH", format!("{}:{path}", python().display()));
+    let mut has = || command.status().is_ok_and(|status| status.success());
+    (is_used && !has()).then(|| "Python has no module `duckdb`".to_owned())
+}
+
 fn follow(document: &str) {
+    let blocks = blocks(document);
     if let Some(why) = cannot_trace() {
+        return crate::skip(&why);
+    }
+    if let Some(why) = lacking(&blocks) {
+        let required = std::env::var("HARNESS_REQUIRE").unwrap_or_default();
+        assert_ne!(required, "all", "HARNESS_REQUIRE is set, and {why}");
         return crate::skip(&why);
     }
     let mut session = Session {
@@ -56,8 +83,8 @@ fn follow(document: &str) {
         excerpts: 0,
     };
     fs::create_dir(session.path("tmp")).expect("a folder");
-    for block in blocks(document) {
-        session.step(&block);
+    for block in &blocks {
+        session.step(block);
     }
 }
 
@@ -99,17 +126,21 @@ impl Session {
 
     fn run(&mut self, block: &Block, status: i32) {
         // So often that a test can wait for it.
-        let script = ["harness new ", "harness calibrate "]
-            .iter()
-            .fold(block.text.clone(), |script, command| {
-                script.replace(command, &format!("{command}-n 10 "))
-            });
+        let shortened = [
+            ("harness new ", "harness new -n 10 "),
+            ("harness calibrate ", "harness calibrate -n 10 "),
+            ("$(seq 2000)", "$(seq 20)"),
+        ];
+        let shorter = |script: String, (long, short): (&str, &str)| script.replace(long, short);
+        let script = shortened.into_iter().fold(block.text.clone(), shorter);
         let folder = Path::new(HARNESS).parent().expect("a folder");
         let path = std::env::var("PATH").unwrap_or_default();
         let mut shell = Command::new("bash");
         shell.args(["-e", "-c", &format!("exec 2>&1\n{script}")]);
         shell.current_dir(&self.place).stdin(Stdio::null());
-        shell.env("PATH", format!("{}:{path}", folder.display()));
+        let python = python();
+        let first = format!("{}:{}", folder.display(), python.display());
+        shell.env("PATH", format!("{first}:{path}"));
         shell.env("CARGO_TARGET_DIR", self.path("target"));
         // What `--keep` keeps goes with the session.
         shell.env("TMPDIR", self.path("tmp"));

@@ -4,12 +4,9 @@ use std::fmt::Write;
 use std::sync::OnceLock;
 
 use libtest_mimic::Completion;
-use perf_live::errors::chain;
-use perf_live::host::Host;
+use trace_harness::Error;
 use trace_harness::report;
-use trace_harness::run::{
-    Bench, Control, Fault, Item, Options, ScenarioReport, Suite, SuiteError, Update,
-};
+use trace_harness::run::{Bench, Control, Item, Options, ScenarioReport, Suite, Update};
 use trace_harness::verdict::{Verdict, joined};
 
 use crate::interrupt::Interrupt;
@@ -30,13 +27,8 @@ impl Machine {
     pub(crate) fn new() -> Self {
         let options = Options {
             update: update(),
-            repeat: 1,
-            jobs: 1,
             require_all: is("HARNESS_REQUIRE", "all"),
-            keep: false,
-            fault: Fault::default(),
-            save: None,
-            dumps: None,
+            ..Options::default()
         };
         let interrupt = Interrupt::watch().expect("a descriptor for signals");
         let force_pass = is("INSTA_FORCE_PASS", "1");
@@ -75,7 +67,8 @@ impl Machine {
             Ok(bench) => bench,
             Err(reason) => return self.skip(reason),
         };
-        let suite = Suite::read(bench, vec![item.clone()]).map_err(|error| complaint(&error))?;
+        let suite = Suite::read(bench, vec![item.clone()]);
+        let suite = suite.map_err(|error| format!("{:?}", Error::from(error)))?;
         if let Some(reason) = unmet(&suite) {
             return self.skip(&reason);
         }
@@ -107,21 +100,14 @@ impl Machine {
 }
 
 fn look() -> Result<Bench<'static>, String> {
-    // For the length of the process, as the trials, which may borrow nothing shorter.
-    let host: &'static Host = Box::leak(Box::new(Host::running()));
-    let with_hint = |text: String, hint: Option<String>| match hint {
-        Some(hint) => format!("{text} (hint: {hint})"),
-        None => text,
-    };
-    let bench = Bench::new(host).map_err(|error| with_hint(chain(&error), error.hint()))?;
+    let said = |error: Error| format!("{error:?}");
+    let bench = Bench::of_this_machine().map_err(|error| said(error.into()))?;
     let patience = std::env::var("HARNESS_PATIENCE").unwrap_or_else(|_| "1".to_owned());
     let times = patience.parse().map_err(|_| {
         format!("HARNESS_PATIENCE is `{patience}`, and how often a scenario gets its timeout is a number")
     })?;
     let bench = bench.with_patience(times);
-    bench
-        .reach()
-        .map_err(|error| with_hint(chain(&error), error.hint()))?;
+    bench.reach().map_err(|error| said(error.into()))?;
     Ok(bench)
 }
 
@@ -142,16 +128,6 @@ fn failure(report: &ScenarioReport) -> String {
     }
     if report.only_snapshot {
         let _always_fits = write!(text, "\nif the new trace is right, add: --update");
-    }
-    text
-}
-
-fn complaint(error: &SuiteError) -> String {
-    let mut text = chain(error);
-    if let SuiteError::Invalid(complaints) = error {
-        for complaint in complaints {
-            let _always_fits = write!(text, "\n{}", complaint.render(false).trim_end());
-        }
     }
     text
 }

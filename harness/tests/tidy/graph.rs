@@ -71,7 +71,8 @@ const PERF_LIVE: Rooms = &[
     ("ring", &["sys"]),
     ("capture", &["host", "sys"]),
     ("events", &["capture", "host", "ring", "sys"]),
-    ("sandbox", &["files", "host", "sys", "units"]),
+    ("gate", &["host", "sys"]),
+    ("sandbox", &["files", "gate", "host", "sys", "units"]),
 ];
 
 const TRACE_HARNESS: Rooms = &[
@@ -102,9 +103,10 @@ const TRACE_HARNESS: Rooms = &[
     (
         "report",
         &[
-            "matrix", "mutate", "plan", "run", "trace", "upgrade", "verdict",
+            "matching", "matrix", "mutate", "plan", "run", "trace", "upgrade", "verdict",
         ],
     ),
+    ("testing", &["report", "run", "scenario", "verdict"]),
 ];
 
 /// The crate and the room of a file, and how deep its module is below the crate's root.

@@ -30,13 +30,20 @@ pub(crate) fn denied() -> i32 {
 
 /// Makes calls with words that no program should, none of which the kernel ever acts on.
 pub(crate) fn refused() -> i32 {
-    let calls: Vec<[i64; 7]> = std::io::stdin()
+    map_arena();
+    let calls: Vec<Refused> = std::io::stdin()
         .lines()
-        .map(|line| call(&line.expect("lines")))
+        .map(|line| refused_call(&line.expect("lines")))
         .collect();
     let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
     install_on(libc::SYS_exit_group, libc::SECCOMP_RET_ALLOW, refuse);
-    for [number, a, b, c, d, e, f] in calls {
+    for call in calls {
+        for (address, bytes) in call.memory {
+            let to = std::ptr::with_exposed_provenance_mut(address);
+            // SAFETY: the line names a place in the arena, as the caller has to see to.
+            unsafe { std::ptr::copy(bytes.as_ptr(), to, bytes.len()) };
+        }
+        let [number, a, b, c, d, e, f] = call.words;
         // SAFETY: the filter lets no call through but the one below.
         unsafe { libc::syscall(number, a, b, c, d, e, f) };
     }
@@ -45,13 +52,46 @@ pub(crate) fn refused() -> i32 {
     1
 }
 
-/// The number of a call and its words, all of 64 bits without a sign.
-fn call(line: &str) -> [i64; 7] {
-    let mut words = line.split(' ').map(|word| word.parse::<u64>());
-    std::array::from_fn(|_| match words.next() {
-        Some(word) => word.expect("a number").cast_signed(),
-        None => 0,
-    })
+const ARENA: usize = 0x1000_0000;
+const PAGE: usize = 4096;
+
+/// Every other one of 16 pages at a place that is the same in every run.
+fn map_arena() {
+    for page in (0..16).step_by(2) {
+        let at = std::ptr::with_exposed_provenance_mut(ARENA + page * PAGE);
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+        // SAFETY: nothing is there, or the kernel refuses.
+        let got = unsafe { libc::mmap(at, PAGE, protection, flags, -1, 0) };
+        assert_eq!(got, at, "{}", Errno::last());
+    }
+}
+
+/// A call to make: its number and its words, and what to put into memory before.
+struct Refused {
+    words: [i64; 7],
+    memory: Vec<(usize, Vec<u8>)>,
+}
+
+/// The number of a call and its words, all of 64 bits without a sign, then places and bytes.
+fn refused_call(line: &str) -> Refused {
+    let (memory, words): (Vec<_>, Vec<_>) = line.split(' ').partition(|word| word.starts_with('@'));
+    let mut words = words.into_iter().map(|word| word.parse::<u64>());
+    Refused {
+        words: std::array::from_fn(|_| match words.next() {
+            Some(word) => word.expect("a number").cast_signed(),
+            None => 0,
+        }),
+        memory: memory.into_iter().map(placed).collect(),
+    }
+}
+
+/// `@address=hex`.
+fn placed(word: &str) -> (usize, Vec<u8>) {
+    let (address, digits) = word[1..].split_once('=').expect("an address and bytes");
+    let of = |digits: &str| u8::from_str_radix(digits, 16).expect("a byte");
+    let bytes = (0..digits.len() / 2).map(|at| of(&digits[2 * at..2 * at + 2]));
+    (address.parse().expect("an address"), bytes.collect())
 }
 
 /// Answers `getpgid` with the action and allows everything else.

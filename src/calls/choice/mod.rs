@@ -2,7 +2,7 @@
 
 use super::files::{FileKind, Lookup};
 use super::kinds::ArgKind;
-use super::{Call, Entry, Outcome, Signature};
+use super::{Call, Outcome, Signature};
 use crate::memory::{Moment, State};
 
 /// Which calls are shown. What cannot be known of a call does not exclude it: it is shown, and says
@@ -77,7 +77,7 @@ impl Paths {
     /// where that cannot be known.
     #[must_use]
     pub fn are_named_by(&self, call: &Call, signature: &Signature) -> Option<bool> {
-        let Entry::Seen { args, .. } = &call.entry else {
+        let Some(args) = call.entry.args() else {
             let names = |kind| matches!(kind, ArgKind::Path | ArgKind::Fd);
             let may_name = signature
                 .arguments

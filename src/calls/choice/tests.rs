@@ -1,7 +1,7 @@
 use super::super::files::{End, Initial, Tables, Watched};
 use super::super::kinds::ReturnKind;
 use super::super::names::{self, Abi};
-use super::super::{Actor, Argument, Observation, Shares, ShortName, ThreadId};
+use super::super::{Actor, Argument, Entry, Observation, Shares, ShortName, ThreadId};
 use super::*;
 use crate::memory::{Memory, Piece};
 use perf_records::units::{Nanos, Pid, Tid};
@@ -31,6 +31,7 @@ fn call(name: &str, args: [u64; 6], value: i64) -> Call {
         memory: Memory::default(),
         files: Default::default(),
         places: Default::default(),
+        injected: Default::default(),
     }
 }
 
@@ -199,6 +200,7 @@ fn looked_up(mut call: Call) -> Call {
         shares: Shares::default(),
     });
     tables.observe(&mut Observation::Entered {
+        is_answered: false,
         actor: call.actor,
         abi: call.abi,
         number: call.number,

@@ -4,9 +4,10 @@ use super::tables::{
     CLOCK_NAMES, ETHER_TYPES, FUTEX_WAKE_COMPARISONS, FUTEX_WAKE_OPS, IOCTL_NAMES, IOPRIO_CLASSES,
     MOUNT_FLAG_BITS, PERSONALITY_PARTS, QUOTA_OPERATIONS, QUOTA_TYPES,
 };
-use super::{Constants, write_constants};
+use super::{Constants, write_constants, write_signal};
+use crate::errno::errno_name;
 use crate::files::Lookup;
-use crate::numerals::{decimal, hex_or_zero};
+use crate::numerals::{decimal, hex_or_zero, unsigned};
 use crate::text::Values;
 
 /// Which of them.
@@ -30,6 +31,10 @@ pub(crate) enum Own {
     Ioctl,
     /// A protocol of a packet socket, in the order of the network's bytes.
     EtherType,
+    /// A signal of which the kernel takes the whole register.
+    WideSignal,
+    /// The number of an error.
+    Error,
 }
 
 impl Own {
@@ -49,6 +54,14 @@ impl Own {
                 name_or_hex(out, &ETHER_TYPES, u64::from((word as u16).swap_bytes()));
                 out.push(')');
             }
+            Self::WideSignal => match i32::try_from(word) {
+                Ok(number) => write_signal(out, number),
+                Err(_) => unsigned(out, word),
+            },
+            Self::Error => match errno_name(word as u32 as i32) {
+                Some(name) => out.push_str(name),
+                None => decimal(out, word as i64),
+            },
         }
     }
 }

@@ -18,6 +18,7 @@
 //! - A copy of a table (`fork`, exec, `unshare`) is taken at some moment in between: what others
 //!   changed meanwhile is unknown in it.
 
+mod answered;
 mod arguments;
 mod arriving;
 mod calls;

@@ -227,10 +227,7 @@ impl Tables {
         const RESOLVE_IN_ROOT: u64 = 0x10;
         let given = whole(call, usize::from(argument.path), Moment::Enter)?;
         let directory = self.directories.get(at.directory)?;
-        let args = match call.entry {
-            super::super::Entry::Seen { args, .. } => args,
-            _ => return None,
-        };
+        let args = call.entry.args()?;
         let is_own_change = matches!(call.name(), Some("chdir" | "chroot"));
         let is_steady = version.is_some()
             && self.steady(at) == version.map(|before| before + u64::from(is_own_change));
@@ -338,7 +335,7 @@ fn named(call: &Call, argument: usize, kind: fn(Box<[u8]>) -> FileKind) -> FileK
 
 /// The flags with which a call opens; 0 for one that has none, or of which they were not read.
 pub(super) fn open_flags(call: &Call) -> u64 {
-    let super::super::Entry::Seen { args, .. } = call.entry else {
+    let Some(args) = call.entry.args() else {
         return 0;
     };
     match call.name() {

@@ -115,7 +115,7 @@ impl Tables {
     ) -> Walked {
         let unknown = |why| Walked::unknown(why);
         let args = match call.entry {
-            Entry::Seen { args, .. } => args,
+            Entry::Seen { args, .. } | Entry::UnderWay { args, .. } => args,
             Entry::Uncorking => [u64::MAX; 6],
             Entry::Missing => return unknown(Why::Unread),
         };

@@ -1,9 +1,9 @@
 //! What calls do to the names of files.
 
+use super::super::Call;
 use super::super::tree::{
     Change, Keys, Limits, New, NodeId, Start, Target, Tree, Walked, Why, change,
 };
-use super::super::{Call, Entry};
 use super::effects::Ended;
 use super::file::{FileKind, Object};
 use super::lookup::Lookup;
@@ -47,9 +47,7 @@ impl Tables {
         call: &Call,
         pending: &Pending,
     ) -> Option<Keys> {
-        let Entry::Seen { args, .. } = call.entry else {
-            return None;
-        };
+        let args = call.entry.args()?;
         let walk = |path: u8| {
             let mut walks = pending.walks.iter();
             walks

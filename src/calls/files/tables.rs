@@ -135,7 +135,13 @@ impl Tables {
                 abi,
                 number,
                 entry,
-            } => self.entered(actor, *abi, *number, entry),
+                is_answered,
+            } => match is_answered {
+                // It will not be made.
+                true => {}
+                false => self.entered(actor, *abi, *number, entry),
+            },
+            Observation::Call(call) if call.injected.answer.is_some() => self.answered(call),
             Observation::Call(call) => self.called(call),
             Observation::Born {
                 child,
@@ -153,7 +159,7 @@ impl Tables {
         }
     }
 
-    fn plan(&self, abi: Abi, number: i32) -> Option<Plan> {
+    pub(super) fn plan(&self, abi: Abi, number: i32) -> Option<Plan> {
         let plan = calls::plan(abi, number);
         let matters = plan.descriptors != 0
             || plan.effect != calls::Effect::None
@@ -338,7 +344,10 @@ fn changes_names(abi: Abi, number: i32) -> bool {
 }
 
 /// The arguments of a call that are descriptors and not negative.
-fn descriptors(plan: Plan, args: Option<&[u64; 6]>) -> impl Iterator<Item = (usize, u32)> {
+pub(super) fn descriptors(
+    plan: Plan,
+    args: Option<&[u64; 6]>,
+) -> impl Iterator<Item = (usize, u32)> {
     let args = args.copied().unwrap_or([u64::MAX; 6]);
     let marked =
         (0..6usize).filter(move |place| plan.descriptors & (1u8.wrapping_shl(*place as u32)) != 0);

@@ -5,6 +5,7 @@ use super::super::tree::Space;
 use super::super::{Actor, Shares, ThreadId, names};
 use super::calls;
 use super::directory::{Directory, Spots};
+use super::file::FileKind;
 use super::sharing::{CLONE_NEWNS, CLONE_NEWUSER};
 use super::table::{Doing, Held, Number, Table};
 use super::tables::{At, Pending, Tables, Thread};
@@ -77,6 +78,72 @@ impl Tables {
             };
         }
         (self.tables.add(table), self.directories.add(directory))
+    }
+
+    /// Threads of one process that lived before its calls were recorded share what they have.
+    pub fn belong_together(&mut self, threads: &[ThreadId]) {
+        let Some((first, others)) = threads.split_first() else {
+            return;
+        };
+        let Some(At {
+            table, directory, ..
+        }) = self.at(*first)
+        else {
+            return;
+        };
+        for other in others {
+            let Some(own) = self.at(*other) else { continue };
+            self.tables.release(own.table);
+            self.directories.release(own.directory);
+            self.tables.share(table);
+            self.directories.share(directory);
+            if let Some(thread) = self.thread(*other) {
+                (thread.table, thread.directory) = (table, directory);
+            }
+        }
+        for thread in threads {
+            if let Some(thread) = self.thread(*thread) {
+                thread.is_seen = true;
+            }
+        }
+    }
+
+    /// What a process was found to have at this moment, and its directory if that is below the root
+    /// that all others have; of the numbers that its calls have told of
+    /// since recording began, these know better.
+    pub fn found(
+        &mut self,
+        thread: ThreadId,
+        files: Vec<(u32, FileKind)>,
+        directory: Option<Vec<u8>>,
+    ) {
+        let Some(at) = self.at(thread) else { return };
+        let nothing = Table::unknown();
+        for (number, kind) in files {
+            let known = self.tables.get(at.table).map(|table| table.get(number));
+            if !matches!(known, Some(Number::Unknown)) {
+                continue;
+            }
+            // Whether several of one name were opened once is not told: they count as the first.
+            let ordinal = nothing.ordinal(&kind);
+            let description = self.describe(kind, ordinal, None);
+            if let Some(table) = self.tables.get_mut(at.table) {
+                // Whether it stays open in an exec, its own flags tell.
+                let on_exec = None;
+                let held = Held {
+                    description,
+                    on_exec,
+                };
+                table.set(number, Number::Open(held));
+            }
+        }
+        let own = self.directories.get_mut(at.directory);
+        if let Some(own) = own.filter(|own| own.current.is_none() && own.version == 0) {
+            match directory {
+                Some(directory) => own.current = Some(Arc::from(directory)),
+                None => own.forget(),
+            }
+        }
     }
 
     fn inherit_table(&mut self, at: At, shared: Option<bool>) -> Key {

@@ -107,6 +107,7 @@ impl Story {
         self.entered.insert(thread, (nr(name), args));
         let actor = self.actor(thread);
         self.tables.observe(&mut Observation::Entered {
+            is_answered: false,
             actor,
             abi: Abi::native(),
             number: nr(name),
@@ -131,6 +132,7 @@ impl Story {
             memory: Memory::new(pieces),
             files: Files::default(),
             places: Default::default(),
+            injected: Default::default(),
         });
         self.tables.observe(&mut observation);
         match observation {

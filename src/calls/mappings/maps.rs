@@ -66,7 +66,11 @@ impl Maps {
                 abi,
                 number,
                 entry,
+                is_answered: false,
             } => self.entered(actor.thread, *abi, *number, entry),
+            // A call that is answered in place of being made maps nothing.
+            Observation::Entered { .. } => {}
+            Observation::Call(call) if call.injected.answer.is_some() => {}
             Observation::Call(call) => self.called(call),
             Observation::Born {
                 child,

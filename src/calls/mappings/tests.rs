@@ -108,6 +108,7 @@ impl Story {
         args[..words.len()].copy_from_slice(words);
         self.entered.insert(thread, (nr(name), args));
         self.observe(Observation::Entered {
+            is_answered: false,
             actor: Self::actor(thread),
             abi: Abi::native(),
             number: nr(name),
@@ -132,6 +133,7 @@ impl Story {
             memory: Memory::new(pieces),
             files: Files::default(),
             places: Places::default(),
+            injected: Default::default(),
         });
         match self.observe(call) {
             Observation::Call(call) => call,

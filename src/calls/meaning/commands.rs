@@ -54,8 +54,8 @@ pub(super) static FCNTL: Commands = Commands::at(
         control("F_SETFD", &[Of(&names::DESCRIPTOR_FLAGS)]),
         control("F_GETFL", NONE).returning(ReturnKind::Constants(&names::OPEN_FLAGS)),
         control("F_SETFL", &[Of(&names::OPEN_FLAGS)]),
-        control("F_DUPFD", &[Int]).returning(ReturnKind::Fd),
-        control("F_DUPFD_CLOEXEC", &[Int]).returning(ReturnKind::Fd),
+        control("F_DUPFD", &[Size]).returning(ReturnKind::Fd),
+        control("F_DUPFD_CLOEXEC", &[Size]).returning(ReturnKind::Fd),
         control("F_DUPFD_QUERY", &[Fd]),
         control("F_GETLK", POINTER),
         control("F_SETLK", POINTER),
@@ -73,7 +73,7 @@ pub(super) static FCNTL: Commands = Commands::at(
         control("F_SETLEASE", &[Of(&names::LEASES)]),
         control("F_GETLEASE", NONE).returning(ReturnKind::Constants(&names::LEASES)),
         control("F_NOTIFY", &[Of(&names::NOTIFY_FLAGS)]),
-        control("F_SETPIPE_SZ", &[Int]),
+        control("F_SETPIPE_SZ", &[Size]),
         control("F_GETPIPE_SZ", NONE),
         control("F_ADD_SEALS", &[Of(&names::SEALS)]),
         control("F_GET_SEALS", NONE).returning(ReturnKind::Constants(&names::SEALS)),
@@ -200,7 +200,7 @@ pub(super) static KEYCTL: Commands = Commands::at(
         key("KEYCTL_ASSUME_AUTHORITY", &[KEY]),
         key("KEYCTL_GET_SECURITY", &[KEY, Pointer, Size]),
         key("KEYCTL_SESSION_TO_PARENT", NONE),
-        key("KEYCTL_REJECT", &[KEY, Uint32, Uint32, KEY]),
+        key("KEYCTL_REJECT", &[KEY, Uint32, Of(&names::KEY_ERRORS), KEY]),
         key("KEYCTL_INSTANTIATE_IOV", &[KEY, Pointer, Size, KEY]),
         key("KEYCTL_INVALIDATE", &[KEY]),
         key("KEYCTL_GET_PERSISTENT", &[Id, KEY]),
@@ -265,7 +265,8 @@ pub(super) static PTRACE: Commands = Commands::at(
         trace("PTRACE_POKEDATA", POKE),
     ],
     Some(&[Pid, Address, Pointer]),
-);
+)
+.wide();
 
 const fn quota(name: &str, arguments: &'static [ArgKind]) -> Case {
     case(&names::QUOTA_OPERATIONS, name, arguments)
@@ -330,21 +331,24 @@ pub(super) static SEMCTL: Commands = Commands {
     ..Commands::at(2, &[], Some(POINTER))
 };
 
-const fn log(name: &str) -> Case {
-    case(&names::SYSLOG_ACTIONS, name, NONE)
+const LEVEL: &[ArgKind] = &[Pointer, Of(&names::LOG_LEVELS)];
+
+const fn log(name: &str, arguments: &'static [ArgKind]) -> Case {
+    case(&names::SYSLOG_ACTIONS, name, arguments)
 }
 
-/// Those that take no buffer.
+/// Those that take no buffer, and the one that takes a level.
 pub(super) static SYSLOG: Commands = Commands::at(
     0,
     &[
-        log("SYSLOG_ACTION_CLOSE"),
-        log("SYSLOG_ACTION_OPEN"),
-        log("SYSLOG_ACTION_CLEAR"),
-        log("SYSLOG_ACTION_CONSOLE_OFF"),
-        log("SYSLOG_ACTION_CONSOLE_ON"),
-        log("SYSLOG_ACTION_SIZE_UNREAD"),
-        log("SYSLOG_ACTION_SIZE_BUFFER"),
+        log("SYSLOG_ACTION_CLOSE", NONE),
+        log("SYSLOG_ACTION_OPEN", NONE),
+        log("SYSLOG_ACTION_CLEAR", NONE),
+        log("SYSLOG_ACTION_CONSOLE_OFF", NONE),
+        log("SYSLOG_ACTION_CONSOLE_ON", NONE),
+        log("SYSLOG_ACTION_SIZE_UNREAD", NONE),
+        log("SYSLOG_ACTION_SIZE_BUFFER", NONE),
+        log("SYSLOG_ACTION_CONSOLE_LEVEL", LEVEL),
     ],
     None,
 );

@@ -3,7 +3,7 @@
 
 use super::{ArgKind, Case, Commands, case};
 use crate::constants::tables as names;
-use ArgKind::{Address, Constants as Of, Fd, Hex, Int, Pointer, Signal, Size};
+use ArgKind::{Address, Constants as Of, Fd, Int, Pointer, Signal, Size};
 
 const fn request(name: &str, argument: &'static [ArgKind]) -> Case {
     case(&names::IOCTL_NAMES, name, argument)
@@ -94,16 +94,16 @@ pub(super) static IOCTL: Commands = Commands::at(
         request("LOOP_CTL_GET_FREE", NONE),
         request("LOOP_CTL_ADD", NUMBER),
         request("LOOP_CTL_REMOVE", NUMBER),
-        request("PERF_EVENT_IOC_ENABLE", &[Hex]),
-        request("PERF_EVENT_IOC_DISABLE", &[Hex]),
-        request("PERF_EVENT_IOC_RESET", &[Hex]),
+        request("PERF_EVENT_IOC_ENABLE", &[Of(&names::PERF_IOCTL_FLAGS)]),
+        request("PERF_EVENT_IOC_DISABLE", &[Of(&names::PERF_IOCTL_FLAGS)]),
+        request("PERF_EVENT_IOC_RESET", &[Of(&names::PERF_IOCTL_FLAGS)]),
         request("PERF_EVENT_IOC_REFRESH", NUMBER),
         request("PERF_EVENT_IOC_PERIOD", POINTER),
         request("PERF_EVENT_IOC_SET_OUTPUT", DESCRIPTOR),
         request("PERF_EVENT_IOC_SET_FILTER", POINTER),
         request("PERF_EVENT_IOC_ID", POINTER),
         request("PERF_EVENT_IOC_SET_BPF", DESCRIPTOR),
-        request("PERF_EVENT_IOC_PAUSE_OUTPUT", NUMBER),
+        request("PERF_EVENT_IOC_PAUSE_OUTPUT", &[Size]),
         request("UFFDIO_API", POINTER),
         request("UFFDIO_REGISTER", POINTER),
         request("UFFDIO_UNREGISTER", POINTER),
@@ -147,6 +147,19 @@ pub(super) static IOCTL: Commands = Commands::at(
         request("RTC_IRQP_SET", &[Size]),
         request("RTC_EPOCH_SET", &[Size]),
         request("KDMKTONE", &[Address]),
+        request("BTRFS_IOC_TRANS_START", NONE),
+        request("BTRFS_IOC_TRANS_END", NONE),
+        request("BTRFS_IOC_SYNC", NONE),
+        request("BTRFS_IOC_SCRUB_CANCEL", NONE),
+        request("BTRFS_IOC_QUOTA_RESCAN_WAIT", NONE),
+        request("BTRFS_IOC_DEFRAG", NONE),
+        request("BTRFS_IOC_BALANCE", NONE),
+        request("NBD_DO_IT", NONE),
+        request("NBD_CLEAR_SOCK", NONE),
+        request("NBD_CLEAR_QUE", NONE),
+        request("NBD_PRINT_DEBUG", NONE),
+        request("NBD_DISCONNECT", NONE),
+        request("WDIOC_KEEPALIVE", NONE),
     ],
     None,
 );

@@ -134,6 +134,14 @@ impl Commands {
         }
     }
 
+    /// The same for a command of which the kernel takes the whole register.
+    const fn wide(self) -> Self {
+        Self {
+            mask: u64::MAX,
+            ..self
+        }
+    }
+
     fn resolve(&self, words: &[u64; 6], meanings: &mut Meanings) {
         let word = words.get(self.at).copied().unwrap_or_default();
         let command = (word >> self.shift) & self.mask;
@@ -251,7 +259,8 @@ fn of_command(call: &str) -> Option<&'static Commands> {
         "seccomp" => &commands::SECCOMP,
         "semctl" => &commands::SEMCTL,
         "socket" => &sockets::PROTOCOL,
-        "getsockopt" | "setsockopt" => &sockets::OPTION,
+        "getsockopt" => &sockets::OPTION_GOT,
+        "setsockopt" => &sockets::OPTION_SET,
         "syslog" => &commands::SYSLOG,
         "sysfs" => &commands::SYSFS,
         "waitid" => &commands::WAITID,

@@ -2,7 +2,7 @@
 
 use super::{ArgKind, Case, Commands, ReturnKind, case};
 use crate::constants::tables as names;
-use ArgKind::{Address, Constants as Of, Hex, Long, Pid, Pointer, Signal, Size};
+use ArgKind::{Address, Constants as Of, Hex, Long, Pid, Pointer, Size};
 
 const fn option(name: &str, arguments: &'static [ArgKind]) -> Case {
     case(&names::PRCTL_OPTIONS, name, arguments)
@@ -19,7 +19,7 @@ const ONLY_ZEROS: &[ArgKind] = &[Hex, Hex, Hex, Hex];
 pub(super) static PRCTL: Commands = Commands::at(
     0,
     &[
-        option("PR_SET_PDEATHSIG", &[Signal]),
+        option("PR_SET_PDEATHSIG", &[Of(&names::WIDE_SIGNALS)]),
         option("PR_GET_PDEATHSIG", POINTER),
         option("PR_GET_DUMPABLE", NONE).returning(ReturnKind::Constants(&names::DUMPABLE)),
         option("PR_SET_DUMPABLE", &[Of(&names::DUMPABLE)]),
@@ -85,7 +85,12 @@ pub(super) static PRCTL: Commands = Commands::at(
         ),
         option(
             "PR_PAC_SET_ENABLED_KEYS",
-            &[Of(&names::POINTER_KEYS), Of(&names::POINTER_KEYS), Hex, Hex],
+            &[
+                Of(&names::POINTER_KEY_SWITCHES),
+                Of(&names::POINTER_KEY_SWITCHES),
+                Hex,
+                Hex,
+            ],
         ),
         option("PR_SET_IO_FLUSHER", ONLY_NUMBER),
         option("PR_GET_IO_FLUSHER", ONLY_ZEROS),
@@ -119,7 +124,8 @@ static SECCOMP: Commands = Commands::at(
         case(&names::SECCOMP_MODES, "SECCOMP_MODE_FILTER", POINTER),
     ],
     None,
-);
+)
+.wide();
 
 static MACHINE_CHECK: Commands = Commands::of_some(
     1,
@@ -130,7 +136,8 @@ static MACHINE_CHECK: Commands = Commands::of_some(
         &[Of(&names::MACHINE_CHECK_POLICIES)],
     )],
     None,
-);
+)
+.wide();
 
 const CAPABILITY: &[ArgKind] = &[Of(&names::CAPABILITIES)];
 
@@ -147,7 +154,8 @@ static AMBIENT: Commands = Commands::of_some(
         ambient("PR_CAP_AMBIENT_IS_SET"),
     ],
     None,
-);
+)
+.wide();
 
 const CONTROL: &[ArgKind] = &[Of(&names::SPECULATION_CONTROLS)];
 
@@ -164,7 +172,8 @@ static SPECULATION: Commands = Commands::of_some(
         speculation("PR_SPEC_L1D_FLUSH"),
     ],
     None,
-);
+)
+.wide();
 
 static MEMORY_NAME: Commands = Commands::of_some(
     1,
@@ -175,4 +184,5 @@ static MEMORY_NAME: Commands = Commands::of_some(
         &[Address, Size, Pointer],
     )],
     None,
-);
+)
+.wide();

@@ -122,6 +122,83 @@ fn a_command_decides_what_follows_it() {
     );
 }
 
+#[test]
+fn no_half_of_a_register_is_dropped_that_the_kernel_takes() {
+    const HIGH: u64 = 1 << 32;
+    check(
+        "mbind",
+        &[0x1000, 1, HIGH | 4, 0, 0, 0],
+        "0x1000, 1, 0x100000004, NULL, 0, 0",
+    );
+    check(
+        "futex_wake",
+        &[0, HIGH | 1, 2, 2],
+        "NULL, 0x100000001, 2, FUTEX2_SIZE_U32",
+    );
+    check(
+        "futex_wait",
+        &[0, 1, HIGH | 0xffff_ffff, 2, 0, 0],
+        "NULL, 1, 0x1ffffffff, FUTEX2_SIZE_U32, NULL, CLOCK_REALTIME",
+    );
+    check("fcntl", &[3, 0, HIGH | 10], "3, F_DUPFD, 4294967306");
+    check("prctl", &[1, HIGH | 9], "PR_SET_PDEATHSIG, 4294967305");
+    check("ioctl", &[3, 0x540a, HIGH], "3, TCXONC, 0x100000000");
+    // Neither is the command that the lower half names.
+    check("ptrace", &[HIGH, 1, 0, 0], "0x100000000, 1, NULL, NULL");
+    check(
+        "prctl",
+        &[22, HIGH | 1, 0, 0, 0],
+        "PR_SET_SECCOMP, 0x100000001, 0, 0, 0",
+    );
+}
+
+#[test]
+fn a_name_is_that_of_its_call() {
+    check("membarrier", &[3, 0], "0x3, 0");
+    check(
+        "fanotify_mark",
+        &[3, 0x111, 2, 4, 0],
+        "3, FAN_MARK_ADD|FAN_MARK_MNTNS, FAN_MODIFY, 4, NULL",
+    );
+    check(
+        "getsockopt",
+        &[3, 1, 26, 0, 0],
+        "3, SOL_SOCKET, SO_GET_FILTER, NULL, NULL",
+    );
+    check(
+        "setsockopt",
+        &[3, 1, 26, 0, 0],
+        "3, SOL_SOCKET, SO_ATTACH_FILTER, NULL, 0",
+    );
+    // 0x200 and 0x400 are flags of calls that remove and link.
+    check(
+        "fchmodat2",
+        &[3, 0, 0o644, 0x300],
+        "3, NULL, 0644, AT_SYMLINK_NOFOLLOW|0x200",
+    );
+    for call in ["setxattrat", "getxattrat"] {
+        check(
+            call,
+            &[3, 0, 0x1400, 0, 0, 0],
+            "3, NULL, AT_EMPTY_PATH|0x400, NULL, NULL, 0",
+        );
+    }
+    for call in ["file_getattr", "file_setattr"] {
+        check(
+            call,
+            &[3, 0, 0, 24, 0x900],
+            "3, NULL, NULL, 24, AT_SYMLINK_NOFOLLOW|0x800",
+        );
+    }
+    check(
+        "prctl",
+        &[60, 0x1f, 0x10, 0, 0],
+        "PR_PAC_SET_ENABLED_KEYS, \
+         PR_PAC_APIAKEY|PR_PAC_APIBKEY|PR_PAC_APDAKEY|PR_PAC_APDBKEY|0x10, 0x10, 0, 0",
+    );
+    check("sched_get_priority_max", &[0x4000_0001], "0x40000001");
+}
+
 /// The order of clone's last two arguments is that of `CONFIG_CLONE_BACKWARDS` on aarch64, as its
 /// `format` file shows.
 #[test]
@@ -155,7 +232,8 @@ fn a_result_is_what_the_command_says() {
 fn every_command_of_a_case_has_a_value() {
     let tables = [
         &sockets::PROTOCOL,
-        &sockets::OPTION,
+        &sockets::OPTION_SET,
+        &sockets::OPTION_GOT,
         &prctl::PRCTL,
         &ioctl::IOCTL,
     ];

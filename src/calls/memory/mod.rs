@@ -66,6 +66,8 @@ pub enum State {
     Whole,
     /// Its beginning: there was more than the limit.
     Cut,
+    /// Its beginning: the memory behind that could not be read.
+    Part,
     /// Nothing: the memory could not be read.
     Unread,
     /// The end of a vector of strings: there are no more than those before it.
@@ -89,6 +91,25 @@ pub struct Piece {
     pub bytes: Box<[u8]>,
 }
 
+impl Piece {
+    /// What was there, unless some of what should have been could not be read.
+    #[must_use]
+    pub fn read(&self) -> Option<&[u8]> {
+        matches!(self.state, State::Whole | State::Cut).then_some(&*self.bytes)
+    }
+
+    /// Likewise, where so many bytes are enough.
+    #[must_use]
+    pub fn read_first(&self, length: usize) -> Option<&[u8]> {
+        match self.state {
+            State::Part => self.bytes.get(..length),
+            _ => self
+                .read()
+                .map(|bytes| bytes.get(..length).unwrap_or(bytes)),
+        }
+    }
+}
+
 /// All that was read for one call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
@@ -107,7 +128,8 @@ impl Memory {
         }
     }
 
-    /// Adds what was read later; it replaces what could not be read before.
+    /// Adds what was read later; it replaces what could not be read before. The beginning that
+    /// could be read stays what it was, as the call may have changed it.
     pub fn extend(&mut self, later: Self) {
         self.is_read |= later.is_read;
         for piece in later.pieces {
@@ -116,6 +138,12 @@ impl Memory {
                     == (piece.argument, piece.element, piece.moment)
             };
             match self.pieces.iter_mut().find(same) {
+                Some(known) if known.state == State::Part => {
+                    if let Some(rest) = piece.bytes.get(known.bytes.len()..) {
+                        known.bytes = [&known.bytes, rest].concat().into();
+                        known.state = piece.state;
+                    }
+                }
                 Some(known) => *known = piece,
                 None => self.pieces.push(piece),
             }
@@ -195,4 +223,31 @@ pub enum Part {
 pub struct Handled {
     /// Whether calls that it interrupts are made again (`SA_RESTART`).
     pub restarts: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beginning_that_was_read_in_time_stays_what_it_was() {
+        let of = |state, bytes: &[u8]| Piece {
+            argument: 1,
+            element: 0,
+            moment: Moment::Enter,
+            address: 0x1ff8,
+            state,
+            bytes: bytes.into(),
+        };
+        let joined = |later: Piece| {
+            let mut memory = Memory::new(vec![of(State::Part, b"before")]);
+            memory.extend(Memory::new(vec![later]));
+            memory.piece(1, Moment::Enter).cloned()
+        };
+        let whole = joined(of(State::Whole, b"change and more"));
+        assert_eq!(whole, Some(of(State::Whole, b"before and more")));
+        let part = Some(of(State::Part, b"before"));
+        assert_eq!(joined(of(State::Part, b"change")), part);
+        assert_eq!(joined(of(State::Unread, b"")), part);
+    }
 }

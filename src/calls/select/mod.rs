@@ -131,7 +131,9 @@ impl Selection {
             (Some(_), Some(operation), _) => relatives::place_of_operation(operation)
                 .is_some_and(|place| self.rows.contains(names::ROW_COUNT + place)),
             // The kernel has no such operation.
-            (Some(row), None, Entry::Seen { .. }) => self.rows.contains(row),
+            (Some(row), None, Entry::Seen { .. } | Entry::UnderWay { .. }) => {
+                self.rows.contains(row)
+            }
             _ => self.contains(call.abi, number),
         }
     }

@@ -1,6 +1,7 @@
 //! Addresses of sockets, and what goes with them.
 
 use super::Varying;
+use super::names;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
 use crate::constants::tables;
@@ -9,15 +10,21 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 
 /// The size of `struct sockaddr_storage`; the kernel takes no longer address.
 const LONGEST: usize = 128;
+/// The size of `struct sockaddr_un`: what stands behind it is no part of a name.
+const LONGEST_UNIX: usize = 110;
 
 /// An address that the kernel filled in is no longer than the room that the program had for it: the
 /// kernel tells the true length.
 pub(super) fn address<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    let bytes = match site.given() {
-        Some(given) => given,
+    let bytes = match site.given_part() {
+        Some(_) => {
+            let length = site.word(site.argument + 1)? as i32;
+            let length = usize::try_from(length).ok()?;
+            site.given_first(length.min(LONGEST))?
+        }
         None => {
             let room = site.further(1).given()?.u32(0)?;
-            site.filled()?.first(usize::try_from(room).ok()?)
+            site.filled_first(usize::try_from(room).ok()?)?
         }
     };
     any_family(pen, bytes.first(LONGEST))
@@ -30,18 +37,11 @@ fn any_family<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     let length = bytes.len();
     match i32::from(family) {
         _ if length == 2 => {}
-        libc::AF_UNIX => unix(pen, bytes.from(2)?),
+        libc::AF_UNIX => unix(pen, bytes.first(LONGEST_UNIX).from(2)?),
         libc::AF_INET if length >= 16 => internet(pen, bytes)?,
         libc::AF_INET6 if length >= 24 => internet6(pen, bytes)?,
         libc::AF_NETLINK if length >= 12 => netlink(pen, bytes)?,
-        libc::AF_VSOCK if length >= 16 => {
-            pen.text(", svm_cid=");
-            pen.hex(bytes.u32(8)?.into());
-            pen.text(", svm_port=");
-            pen.hex(bytes.u32(4)?.into());
-            pen.text(", svm_flags=");
-            pen.hex(bytes.u8(12)?.into());
-        }
+        libc::AF_VSOCK if length >= 16 => machine(pen, bytes)?,
         _ => {
             pen.text(", sa_data=");
             pen.string(bytes.from(2)?);
@@ -122,7 +122,36 @@ fn text_of(address: Ipv6Addr) -> String {
     }
 }
 
+/// vsock(7): a machine, and a port of it.
+fn machine<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+    let reserved = bytes.u16(2)?;
+    if reserved != 0 {
+        pen.text(", svm_reserved1=");
+        pen.hex(reserved.into());
+    }
+    pen.text(", svm_cid=");
+    pen.name(&names::MACHINES, bytes.u32(8)?.into());
+    pen.text(", svm_port=");
+    pen.name(&names::MACHINE_PORTS, bytes.u32(4)?.into());
+    pen.text(", svm_flags=");
+    pen.flags(&names::MACHINE_FLAGS, bytes.u8(12)?.into());
+    let padding = bytes.array::<3>(13)?;
+    if padding != [0; 3] {
+        pen.text(", svm_zero=\"");
+        for byte in padding {
+            pen.text(&format!("\\x{byte:02x}"));
+        }
+        pen.text("\"");
+    }
+    Some(())
+}
+
 fn netlink<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+    let padding = bytes.u16(2)?;
+    if padding != 0 {
+        pen.text(", nl_pad=");
+        pen.hex(padding.into());
+    }
     pen.text(", nl_pid=");
     // Mostly, but not always, the id of the process that opened the socket.
     pen.task(bytes.i32(4)?);
@@ -192,19 +221,31 @@ pub(super) fn message<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option
 pub(super) fn option<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let is_asked = site.name() == "getsockopt";
     let bytes = if is_asked {
-        site.filled()?
+        // For some options the kernel tells a length that there was no room for.
+        let room = site.further(1).given()?.i32(0)?;
+        let room = usize::try_from(room).ok().filter(|room| *room > 0)?;
+        site.filled_first(room).filter(|bytes| bytes.len() > 0)?
     } else {
-        site.given()?
+        let length = site.word(4)? as i32;
+        let bytes = site.given_part()?;
+        bytes.first(usize::try_from(length).ok()?)
     };
     let (level, name) = (site.word(1)? as i32, site.word(2)? as i32);
     match (level, name, bytes.len()) {
-        (libc::SOL_SOCKET, libc::SO_LINGER, 8) => {
-            pen.text("{l_onoff=");
+        // Of these the kernel takes no more than a number.
+        (libc::SOL_NETLINK, _, 4..) if !is_asked => {
+            pen.text("[");
             pen.number(bytes.i32(0)?);
-            pen.text(", l_linger=");
-            pen.number(bytes.i32(4)?);
-            pen.text("}");
+            pen.text("]");
         }
+        (libc::SOL_SOCKET, _, 4..) if !is_asked && NUMBERS.contains(&name) => {
+            pen.text("[");
+            pen.number(bytes.i32(0)?);
+            pen.text("]");
+        }
+        _ if !bytes.is_readable() => return None,
+        (libc::SOL_SOCKET, libc::SO_LINGER, 8..) if !is_asked => linger(pen, bytes)?,
+        (libc::SOL_SOCKET, libc::SO_LINGER, 8) => linger(pen, bytes)?,
         (libc::SOL_SOCKET, libc::SO_PEERCRED, 12) => {
             pen.text("{pid=");
             pen.task(bytes.i32(0)?);
@@ -213,6 +254,18 @@ pub(super) fn option<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
             pen.text(", gid=");
             pen.id(bytes.u32(8)?);
             pen.text("}");
+        }
+        (libc::SOL_NETLINK, libc::NETLINK_LIST_MEMBERSHIPS, _) if is_asked => {
+            return pen.list(bytes.elements(4), bytes.is_cut, |pen, groups| {
+                pen.number(groups.u32(0)?);
+                Some(())
+            });
+        }
+        (libc::SOL_NETLINK, _, _) => {
+            let number = bytes.i32(0)?;
+            pen.text("[");
+            pen.number(number);
+            pen.text("]");
         }
         // Programs, whose instructions are elsewhere.
         (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER | libc::SO_ATTACH_REUSEPORT_CBPF, _) => {
@@ -248,3 +301,23 @@ pub(super) fn option<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
     }
     Some(())
 }
+
+fn linger<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+    pen.text("{l_onoff=");
+    pen.number(bytes.i32(0)?);
+    pen.text(", l_linger=");
+    pen.number(bytes.i32(4)?);
+    pen.text("}");
+    Some(())
+}
+
+/// The options of every socket of which the kernel takes a number, however long the value is.
+#[rustfmt::skip]
+const NUMBERS: &[i32] = &[
+    libc::SO_ACCEPTCONN, libc::SO_BROADCAST, libc::SO_BSDCOMPAT, libc::SO_BUSY_POLL, libc::SO_BUSY_POLL_BUDGET,
+    libc::SO_DEBUG, libc::SO_DETACH_FILTER, libc::SO_DONTROUTE, libc::SO_INCOMING_CPU, libc::SO_KEEPALIVE,
+    libc::SO_LOCK_FILTER, libc::SO_MARK, libc::SO_NOFCS, libc::SO_NO_CHECK, libc::SO_OOBINLINE, libc::SO_PASSCRED,
+    libc::SO_PASSSEC, libc::SO_PEEK_OFF, libc::SO_PREFER_BUSY_POLL, libc::SO_PRIORITY, libc::SO_RCVBUF,
+    libc::SO_RCVBUFFORCE, libc::SO_RCVLOWAT, libc::SO_REUSEADDR, libc::SO_REUSEPORT, libc::SO_RXQ_OVFL,
+    libc::SO_SELECT_ERR_QUEUE, libc::SO_SNDBUF, libc::SO_SNDBUFFORCE, libc::SO_SNDLOWAT,
+];

@@ -109,16 +109,10 @@ pub(super) fn statfs<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
 /// as bytes.
 pub(super) fn open_how<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     // OPEN_HOW_SIZE_VER0.
-    let bytes = site.given()?;
+    let bytes = site.given_part()?;
     let (flags, mode, resolve) = (bytes.u64(0)?, bytes.u64(8)?, bytes.u64(16)?);
     pen.text("{flags=");
-    pen.constants(&tables::OPEN_FLAGS, flags);
-    // Arguments have 32 bits of them.
-    let high = flags & !u64::from(u32::MAX);
-    if high != 0 {
-        pen.text("|");
-        pen.hex(high);
-    }
+    pen.constants(&tables::OPEN_HOW_FLAGS, flags);
     // A file without a name is made too: O_TMPFILE without its O_DIRECTORY.
     let makes = libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY;
     if mode != 0 || flags & makes as u64 != 0 {
@@ -127,13 +121,17 @@ pub(super) fn open_how<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Optio
     }
     pen.text(", resolve=");
     pen.flags(&names::RESOLVE, resolve);
-    unknown_bytes(pen, bytes, 24);
+    rest(pen, bytes, 24);
     pen.text("}");
     Some(())
 }
 
-/// What stands behind the fields that are known, unless it is nothing but zeros.
-fn unknown_bytes<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>, known: usize) {
+/// What stands behind the fields that are known, unless it is nothing but zeros; `???` where it
+/// cannot be read.
+pub(super) fn rest<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>, known: usize) {
+    if !bytes.is_readable() {
+        return pen.text(", ???");
+    }
     let rest = bytes.from(known).unwrap_or_default();
     if rest.iter().all(|byte| *byte == 0) {
         return;
@@ -151,11 +149,11 @@ fn unknown_bytes<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>, known: usize
 
 /// `struct mount_attr`.
 pub(super) fn mount<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    let bytes = site.given()?;
+    let bytes = site.given_part()?;
     pen.text("{attr_set=");
-    pen.constants(&tables::MOUNT_ATTRIBUTES, bytes.u64(0)?);
+    pen.constants(&tables::MOUNT_ATTRIBUTE_CHANGES, bytes.u64(0)?);
     pen.text(", attr_clr=");
-    pen.constants(&tables::MOUNT_ATTRIBUTES, bytes.u64(8)?);
+    pen.constants(&tables::MOUNT_ATTRIBUTE_CHANGES, bytes.u64(8)?);
     pen.text(", propagation=");
     pen.name(&file::PROPAGATION, bytes.u64(16)?);
     pen.text(", userns_fd=");
@@ -163,7 +161,7 @@ pub(super) fn mount<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<(
         Ok(descriptor) => pen.descriptor(descriptor),
         Err(_) => pen.number(bytes.u64(24)?),
     }
-    unknown_bytes(pen, bytes, 32);
+    rest(pen, bytes, 32);
     pen.text("}");
     Some(())
 }
@@ -190,10 +188,16 @@ pub(super) fn lock<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>, is_told: b
 /// `[0] => [5]`: a place in a file, and where the call left it. Only sendfile(2) shows the latter,
 /// as in strace.
 pub(super) fn offset<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let given = site.given()?;
     pen.text("[");
-    pen.number(site.given()?.i64(0)?);
+    // sendfile(2) takes one without a sign to be one beyond all files.
+    if site.name() == "sendfile" {
+        pen.number(given.u64(0)?);
+    } else {
+        pen.number(given.i64(0)?);
+    }
     pen.text("]");
-    if let Some(after) = site.filled().and_then(|bytes| bytes.i64(0)) {
+    if let Some(after) = site.filled().and_then(|bytes| bytes.u64(0)) {
         pen.text(" => [");
         pen.number(after);
         pen.text("]");
@@ -208,8 +212,7 @@ pub(super) fn iovecs<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
         pen.text("[]");
         return Some(());
     }
-    let bytes = site.given()?;
-    pen.list(bytes.elements(16), bytes.is_cut, |pen, vector| {
+    pen.array(site.given_part()?, 16, |pen, vector| {
         pen.text("{iov_base=");
         pen.address(vector.u64(0)?);
         pen.text(", iov_len=");
@@ -222,8 +225,15 @@ pub(super) fn iovecs<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
 /// Bytes that are mostly text, as many as there are and as the program had room for.
 pub(super) fn text<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let name = site.name();
-    let room = usize::try_from(site.word(site.argument + 1)?).ok()?;
-    let bytes = site.known().filter(|_| room > 0)?.first(room);
+    let room = match (site.word(site.argument + 1)?, name) {
+        (room, "sethostname" | "setdomainname") => usize::try_from(room as i32).ok()?,
+        (room, _) => usize::try_from(room).ok()?,
+    };
+    let bytes = match site.given_part() {
+        _ if room == 0 => return None,
+        Some(_) => site.given_first(room)?,
+        None => site.filled()?.first(room),
+    };
     let whole = bytes.whole();
     // Values of attributes often end with the zero byte of a C string.
     let is_value = name.ends_with("getxattr") || name.ends_with("setxattr");

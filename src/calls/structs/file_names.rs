@@ -42,7 +42,13 @@ pub(super) const PROPAGATION: Names = Names {
 
 /// `struct flock`.
 pub(super) const LOCKS: Names = Names {
-    table: &[(0, "F_RDLCK"), (1, "F_WRLCK"), (2, "F_UNLCK")],
+    table: &[
+        (0, "F_RDLCK"),
+        (1, "F_WRLCK"),
+        (2, "F_UNLCK"),
+        (4, "F_EXLCK"),
+        (8, "F_SHLCK"),
+    ],
 };
 
 /// `linux/sched.h`.

@@ -39,6 +39,26 @@ pub(super) const RESOLVE: Flags = Flags {
     ],
 };
 
+/// `linux/vm_sockets.h`.
+pub(super) const MACHINES: Names = Names {
+    table: &[
+        (0, "VMADDR_CID_HYPERVISOR"),
+        (1, "VMADDR_CID_LOCAL"),
+        (2, "VMADDR_CID_HOST"),
+        (0xffff_ffff, "VMADDR_CID_ANY"),
+    ],
+};
+
+/// `linux/vm_sockets.h`.
+pub(super) const MACHINE_PORTS: Names = Names {
+    table: &[(0xffff_ffff, "VMADDR_PORT_ANY")],
+};
+
+/// `linux/vm_sockets.h`.
+pub(super) const MACHINE_FLAGS: Flags = Flags {
+    table: &[(1, "VMADDR_FLAG_TO_HOST")],
+};
+
 /// `linux/sched.h`.
 #[rustfmt::skip]
 pub(super) const CLONE: Flags = Flags {

@@ -2,6 +2,7 @@
 
 use super::Varying;
 use super::names::{Flags, Names};
+use super::site::Bytes;
 use crate::constants::{Constants, permissions, write_constants, write_signal};
 use crate::files::Lookup;
 use crate::numerals;
@@ -104,6 +105,30 @@ impl<V: Values> Pen<'_, V> {
     /// The signal of a number.
     pub(super) fn signal(&mut self, number: i32) {
         write_signal(self.out, number);
+    }
+
+    /// The elements of this size, as [`list`](Self::list); where memory ends before they do, the
+    /// address of the first that is not there. Nothing where that is the first of all.
+    pub(super) fn array(
+        &mut self,
+        bytes: Bytes<'_>,
+        size: u16,
+        each: impl FnMut(&mut Self, Bytes<'_>) -> Option<()>,
+    ) -> Option<()> {
+        let elements = bytes.elements(size);
+        let Some(start) = bytes.broken_at else {
+            return self.list(elements, bytes.is_cut, each);
+        };
+        let there = elements.clone().count();
+        if there == 0 {
+            return None;
+        }
+        self.list(elements, false, each)?;
+        self.out.pop();
+        self.text(", ... /* ");
+        self.address(start + there as u64 * u64::from(size));
+        self.text(" */]");
+        Some(())
     }
 
     /// Elements in brackets, parted by commas, and dots where not all are there; nothing where one

@@ -10,12 +10,13 @@ use crate::text::Values;
 
 /// `struct pollfd[]`, as the program gives it.
 pub(super) fn poll<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    if site.word(1)? as u32 == 0 {
+    let count = site.word(1)? as u32;
+    if count == 0 {
         pen.text("[]");
         return Some(());
     }
-    let bytes = site.given()?;
-    pen.list(bytes.elements(8), bytes.is_cut, |pen, one| {
+    let bytes = site.given_part()?.first(count as usize * 8);
+    pen.array(bytes, 8, |pen, one| {
         pen.text("{fd=");
         let descriptor = one.i32(0)?;
         pen.descriptor(descriptor);
@@ -71,14 +72,21 @@ fn epoll_event<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> 
 
 /// `fd_set`: the descriptors below the first argument.
 pub(super) fn set<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    let mut members = members(site, site.given()?)?;
+    let mut members = members(site, site.given_part()?)?;
     write_members(pen, &mut members);
     Some(())
 }
 
+/// How many bytes the kernel takes of a set: words of 64 bits, and no more than there are in
+/// `fd_set`.
+fn size_of_set(site: Site<'_>) -> Option<usize> {
+    let bound = usize::try_from(site.word(0)? as i32).ok()?;
+    Some((bound.div_ceil(64) * 8).min(usize::from(StructKind::FdSet.size())))
+}
+
 fn members<'a>(site: Site<'a>, bytes: Bytes<'a>) -> Option<impl Iterator<Item = i32> + 'a> {
     let bound = usize::try_from(site.word(0)? as i32).ok()?;
-    if bound == 0 || bound.div_ceil(8) > bytes.len() {
+    if bound == 0 || size_of_set(site)? > bytes.len() {
         return None;
     }
     let bits = bytes.whole().iter().enumerate().flat_map(|(place, byte)| {
@@ -125,7 +133,7 @@ pub(super) fn outcome<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option
             if site.word(place)? == 0 {
                 continue;
             }
-            let mut members = members(set, set.filled()?)?.peekable();
+            let mut members = members(set, set.filled_first(size_of_set(set)?)?)?.peekable();
             if members.peek().is_some() {
                 part(pen, start);
                 pen.text(word);
@@ -169,7 +177,8 @@ fn part<V: Values>(pen: &mut Pen<'_, V>, start: usize) {
 
 /// The descriptors at which something happened, and what.
 fn happened<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    let bytes = site.filled()?;
+    let count = site.word(1)? as u32;
+    let bytes = site.filled_first(count as usize * 8)?;
     let events = bytes
         .elements(8)
         .filter(|one| one.u16(6).is_some_and(|events| events != 0));
@@ -185,14 +194,20 @@ fn happened<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
 
 /// `struct futex_waitv[]`.
 pub(super) fn futexes<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    let bytes = site.given()?;
-    pen.list(bytes.elements(24), bytes.is_cut, |pen, one| {
+    let count = site.word(1)? as u32;
+    let bytes = site.given_part()?.first(count as usize * 24);
+    pen.array(bytes, 24, |pen, one| {
         pen.text("{val=");
         pen.hex(one.u64(0)?);
         pen.text(", uaddr=");
         pen.address(one.u64(8)?);
         pen.text(", flags=");
         pen.flags(&file_names::FUTEX, one.u32(16)?.into());
+        let reserved = one.u32(20)?;
+        if reserved != 0 {
+            pen.text(", __reserved=");
+            pen.hex(reserved.into());
+        }
         pen.text("}");
         Some(())
     })
@@ -200,8 +215,9 @@ pub(super) fn futexes<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option
 
 /// `struct sembuf[]`.
 pub(super) fn semaphores<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    let bytes = site.given()?;
-    pen.list(bytes.elements(6), bytes.is_cut, |pen, one| {
+    let count = site.word(2)? as u32;
+    let bytes = site.given_part()?.first(count as usize * 6);
+    pen.array(bytes, 6, |pen, one| {
         pen.text("{sem_num=");
         pen.number(one.u16(0)?);
         pen.text(", sem_op=");

@@ -11,8 +11,18 @@ use crate::text::Values;
 /// parent.
 pub(super) fn clone_arguments<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let has = |flags: u64, wanted: i32| flags & u64::from(wanted as u32) != 0;
-    // CLONE_ARGS_SIZE_VER0.
-    let bytes = site.given().filter(|bytes| bytes.len() >= 64)?;
+    // CLONE_ARGS_SIZE_VER2; the first version had 64 bytes.
+    const SIZE: usize = 88;
+    let given = site.given_part()?;
+    let least = if given.is_readable() { 64 } else { SIZE };
+    if given.len() < least {
+        return None;
+    }
+    // The kernel takes zeros for what the program does not know.
+    let mut padded = [0; SIZE];
+    let known = given.whole().get(..SIZE).unwrap_or(given.whole());
+    padded.get_mut(..known.len())?.copy_from_slice(known);
+    let bytes = Bytes::of(&padded);
     let flags = bytes.u64(0)?;
     pen.text("{flags=");
     pen.flags(&names::CLONE, flags);
@@ -52,21 +62,31 @@ pub(super) fn clone_arguments<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -
         pen.text(", set_tid_size=");
         pen.number(count);
     }
-    if flags & CLONE_INTO_CGROUP != 0
-        && let Some(group) = bytes.u64(80)
+    if let Some(group) = bytes.u64(80)
+        && (group != 0 || flags & CLONE_INTO_CGROUP != 0)
     {
         pen.text(", cgroup=");
-        pen.descriptor(group as i32);
+        match i32::try_from(group) {
+            Ok(group) if flags & CLONE_INTO_CGROUP != 0 => pen.descriptor(group),
+            _ => pen.number(group),
+        }
     }
+    super::file::rest(pen, given, SIZE);
     pen.text("}");
-    // The kernel writes there what it returns; that it did is not read again.
+    // The kernel writes there what it returns; that it did is not read again. It writes nothing
+    // where there is no room for it, and the call succeeds all the same.
     if let Some(child) = site.result().filter(|child| *child > 0)
         && has(flags, libc::CLONE_PARENT_SETTID)
         && !has(flags, libc::CLONE_PIDFD)
     {
-        pen.text(" => {parent_tid=[");
-        pen.task(child as i32);
-        pen.text("]}");
+        pen.text(" => {parent_tid=");
+        if bytes.u64(24)? == 0 {
+            pen.text("NULL}");
+        } else {
+            pen.text("[");
+            pen.task(child as i32);
+            pen.text("]}");
+        }
     }
     Some(())
 }
@@ -132,7 +152,7 @@ pub(super) fn times<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<(
         ", tms_cstime=",
     ];
     for (place, field) in fields.into_iter().enumerate() {
-        time::ticks(pen, field, bytes.i64(place * 8)?);
+        time::ticks(pen, field, bytes.u64(place * 8)?);
     }
     pen.text("}");
     Some(())
@@ -158,7 +178,10 @@ pub(super) fn limits<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
 
 /// A mask of CPUs.
 pub(super) fn cpus<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    let bytes = site.known()?;
+    let bytes = match site.given_part() {
+        Some(_) => site.given_first(site.word(1)? as u32 as usize)?,
+        None => site.filled()?,
+    };
     pen.text("[");
     let start = pen.out.len();
     for (place, byte) in bytes.whole().iter().enumerate() {
@@ -262,8 +285,11 @@ pub(super) fn ids<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()>
         pen.text("[]");
         return Some(());
     }
-    let bytes = site.known()?;
-    pen.list(bytes.elements(4), bytes.is_cut, |pen, id| {
+    let bytes = match site.given_part() {
+        Some(given) => given.first(usize::try_from(site.word(0)? as i32).ok()? * 4),
+        None => site.filled()?,
+    };
+    pen.array(bytes, 4, |pen, id| {
         pen.id(id.u32(0)?);
         Some(())
     })

@@ -98,7 +98,7 @@ pub(super) fn event<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<(
     pen.text("sigev_signo=");
     match notify as i32 {
         libc::SIGEV_SIGNAL | libc::SIGEV_THREAD | libc::SIGEV_THREAD_ID => pen.signal(signal),
-        _ => pen.number(signal),
+        _ => pen.number(signal as u32),
     }
     pen.text(", sigev_notify=");
     pen.name(&names::NOTIFY, notify.into());
@@ -140,7 +140,7 @@ pub(super) fn info<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()
         pen.text(", si_errno=");
         match crate::errno::errno_name(error) {
             Some(name) => pen.text(name),
-            None => pen.number(error),
+            None => pen.number(error as u32),
         }
     }
     // waitid(2) leaves the times of the program's memory as they were.
@@ -203,8 +203,8 @@ fn details<V: Values>(
                 pen.signal(status);
             }
             if has_times {
-                time::ticks(pen, ", si_utime=", bytes.i64(32)?);
-                time::ticks(pen, ", si_stime=", bytes.i64(40)?);
+                time::ticks(pen, ", si_utime=", bytes.u64(32)?);
+                time::ticks(pen, ", si_stime=", bytes.u64(40)?);
             }
         }
         (libc::SIGILL | libc::SIGFPE | libc::SIGSEGV | libc::SIGBUS | libc::SIGTRAP, 1..) => {

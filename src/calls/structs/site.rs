@@ -13,18 +13,38 @@ pub(super) struct Site<'a> {
 impl<'a> Site<'a> {
     /// What the program gave.
     pub(super) fn given(self) -> Option<Bytes<'a>> {
+        self.piece(Moment::Enter).filter(Bytes::is_readable)
+    }
+
+    /// The first so many bytes of what the program gave: of some lengths the kernel does not look
+    /// at the upper half.
+    pub(super) fn given_first(self, length: usize) -> Option<Bytes<'a>> {
+        let bytes = self.given_part()?.first(length);
+        bytes.is_readable().then_some(bytes)
+    }
+
+    /// What the program gave, as far as it can be read.
+    pub(super) fn given_part(self) -> Option<Bytes<'a>> {
         self.piece(Moment::Enter)
     }
 
     /// What the kernel filled in, which it does only when the call succeeds.
     pub(super) fn filled(self) -> Option<Bytes<'a>> {
         self.result()?;
-        self.piece(Moment::Exit)
+        self.left()
+    }
+
+    /// The same for what the kernel may have had less room for than it tells: `length` bytes.
+    pub(super) fn filled_first(self, length: usize) -> Option<Bytes<'a>> {
+        self.result()?;
+        let bytes = self.piece(Moment::Exit)?;
+        let is_there = bytes.is_readable() || bytes.len() >= length;
+        is_there.then(|| bytes.first(length))
     }
 
     /// What there is after the call, whatever became of it.
     pub(super) fn left(self) -> Option<Bytes<'a>> {
-        self.piece(Moment::Exit)
+        self.piece(Moment::Exit).filter(Bytes::is_readable)
     }
 
     /// What the program gave, or else what the kernel filled in.
@@ -63,6 +83,7 @@ impl<'a> Site<'a> {
         (piece.state != State::Unread).then_some(Bytes {
             bytes: &piece.bytes,
             is_cut: piece.state == State::Cut,
+            broken_at: (piece.state == State::Part).then_some(piece.address),
         })
     }
 }
@@ -73,6 +94,8 @@ pub(super) struct Bytes<'a> {
     bytes: &'a [u8],
     /// Whether there was more than was read.
     pub(super) is_cut: bool,
+    /// Where they stand, if those that follow them cannot be read.
+    pub(super) broken_at: Option<u64>,
 }
 
 impl<'a> Bytes<'a> {
@@ -84,24 +107,32 @@ impl<'a> Bytes<'a> {
         self.bytes.len()
     }
 
+    /// Whether all that was to be read could be.
+    pub(super) fn is_readable(&self) -> bool {
+        self.broken_at.is_none()
+    }
+
     /// No more than the first so many.
     pub(super) fn first(self, length: usize) -> Self {
         match self.bytes.get(..length) {
-            Some(bytes) => Self {
-                bytes,
-                is_cut: false,
-            },
+            Some(bytes) => Self::of(bytes),
             None => self,
+        }
+    }
+
+    /// All of these.
+    pub(super) fn of(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            is_cut: false,
+            broken_at: None,
         }
     }
 
     /// Elements of this size, the last incomplete one left out.
     pub(super) fn elements(self, size: u16) -> impl Iterator<Item = Self> + Clone {
         let chunks = self.bytes.chunks_exact(usize::from(size).max(1));
-        chunks.map(|bytes| Self {
-            bytes,
-            is_cut: false,
-        })
+        chunks.map(Self::of)
     }
 
     /// From an offset to the end.

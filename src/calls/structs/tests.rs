@@ -144,6 +144,7 @@ impl Case<'_> {
             memory: Memory::new(pieces.collect()),
             files: Files::default(),
             places: Default::default(),
+            injected: Default::default(),
         }
     }
 
@@ -219,7 +220,9 @@ fn structures_are_those_that_strace_printed_for_the_same_bytes() {
             };
             let ours = written(&call, place, kind);
             let theirs = without_marks(theirs);
-            if ours != theirs {
+            // strace 6.1 does not know the mask of all that is said of access times.
+            let is_newer = ours.contains("MOUNT_ATTR__ATIME");
+            if ours != theirs && !is_newer {
                 wrong.push(format!("{} {place}\n    {ours}\n    {theirs}", case.name));
             }
             compared += 1;
@@ -469,4 +472,74 @@ fn what_varies_goes_through_its_own_writers() {
     assert_eq!(stable("pipe", 0).matches('F').count(), 2);
     assert!(stable("clone3", 0).contains("child_tid=<addr>, "));
     assert!(stable("clone3", 0).ends_with(" => {parent_tid=[P1]}"));
+}
+
+/// A call with what stands before it in memory behind an argument.
+fn call_with(name: &str, words: [u64; 6], result: i64, given: &[(u8, Vec<u8>)]) -> Call {
+    let case = Case {
+        name,
+        words,
+        result,
+        before: given.to_vec(),
+        after: Vec::new(),
+        strace: "",
+    };
+    case.call(usize::MAX)
+}
+
+fn eights(numbers: &[u64]) -> Vec<u8> {
+    numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect()
+}
+
+#[test]
+fn all_bits_of_the_attributes_of_a_mount_are_shown() {
+    for name in ["mount_setattr", "open_tree_attr"] {
+        let bytes = eights(&[0xffff_ffff_0000_0000, 0x70, 0, 0]);
+        let call = call_with(name, [3, 1, 0, 0x1000, 32, 0], 0, &[(3, bytes)]);
+        let kind = ArgKind::Struct(StructKind::MountAttributes);
+        assert_eq!(
+            written(&call, 3, kind),
+            "{attr_set=0xffffffff00000000, attr_clr=MOUNT_ATTR__ATIME, propagation=0, userns_fd=0}"
+        );
+    }
+}
+
+#[test]
+fn an_id_that_the_kernel_had_no_room_for_is_not_shown() {
+    const SETS_PARENT: u64 = 0x10_0000;
+    let text = |parent: u64| {
+        let bytes = eights(&[SETS_PARENT, 0, 0, parent, 17, 0, 0, 0]);
+        let call = call_with("clone3", [0x1000, 64, 0, 0, 0, 0], 5963, &[(0, bytes)]);
+        written(&call, 0, ArgKind::Struct(StructKind::CloneArguments))
+    };
+    assert!(text(0).ends_with(" => {parent_tid=NULL}"), "{}", text(0));
+    assert!(
+        text(0x2000).ends_with(" => {parent_tid=[5963]}"),
+        "{}",
+        text(0x2000)
+    );
+}
+
+#[test]
+fn the_fraction_of_a_second_has_no_sign() {
+    let bytes = eights(&[u64::MAX, u64::MAX]);
+    let call = call_with("nanosleep", [0x1000, 0, 0, 0, 0, 0], -22, &[(0, bytes)]);
+    assert_eq!(
+        written(&call, 0, ArgKind::Struct(StructKind::Timespec)),
+        "{tv_sec=-1, tv_nsec=18446744073709551615}"
+    );
+}
+
+#[test]
+fn the_name_of_a_socket_ends_with_its_structure() {
+    let mut bytes = vec![1, 0, 0];
+    bytes.resize(120, b'x');
+    let call = call_with("bind", [3, 0x1000, 120, 0, 0, 0], -22, &[(1, bytes)]);
+    assert_eq!(
+        written(&call, 1, ArgKind::Struct(StructKind::SocketAddress)),
+        format!("{{sa_family=AF_UNIX, sun_path=@\"{}\"}}", "x".repeat(107))
+    );
 }

@@ -48,7 +48,7 @@ pub(super) fn pair<V: Values>(
     offset: usize,
     (unit, sense): (Unit, Sense),
 ) -> Option<()> {
-    let (seconds, fraction) = (bytes.i64(offset)?, bytes.i64(offset + 8)?);
+    let (seconds, fraction) = (bytes.i64(offset)?, bytes.u64(offset + 8)?);
     pen.text("{tv_sec=");
     number(pen, sense, seconds);
     pen.text(unit.field());
@@ -57,7 +57,11 @@ pub(super) fn pair<V: Values>(
     Some(())
 }
 
-fn number<V: Values>(pen: &mut Pen<'_, V>, sense: Sense, number: i64) -> bool {
+fn number<V: Values>(
+    pen: &mut Pen<'_, V>,
+    sense: Sense,
+    number: impl itoa::Integer + Into<i128>,
+) -> bool {
     match sense {
         Sense::Chosen => {
             pen.number(number);
@@ -110,7 +114,7 @@ pub(super) fn of_file<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>, unit: Uni
                 pen.text("{tv_sec=");
                 let is_plain = number(pen, Sense::Point, seconds);
                 pen.text(unit.field());
-                number(pen, Sense::Point, fraction);
+                number(pen, Sense::Point, fraction as u64);
                 pen.text("}");
                 if is_plain {
                     comment(pen, seconds, fraction, unit);
@@ -158,12 +162,9 @@ fn comment<V: Values>(pen: &mut Pen<'_, V>, seconds: i64, fraction: i64, unit: U
 }
 
 /// The day of the Gregorian calendar so many days after 1970-01-01, counted in eras of 400 years
-/// that begin in March; `None` for years of more than five digits, which no clock has.
+/// that begin in March; `None` for years that the C library has no number for.
 fn date(days: i64) -> Option<(i64, i64, i64)> {
     const DAYS_OF_ERA: i64 = 146_097;
-    if days.abs() > 36_500_000 {
-        return None;
-    }
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(DAYS_OF_ERA), days.rem_euclid(DAYS_OF_ERA));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -171,7 +172,9 @@ fn date(days: i64) -> Option<(i64, i64, i64)> {
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
-    Some((era * 400 + year + i64::from(month <= 2), month, day))
+    let year = era * 400 + year + i64::from(month <= 2);
+    i32::try_from(year - 1900).ok()?;
+    Some((year, month, day))
 }
 
 /// `struct itimerspec` and `struct itimerval`.
@@ -194,7 +197,7 @@ pub(super) fn timer<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>, unit: Unit)
 }
 
 /// Clock ticks, of which there are 100 in a second (`USER_HZ`).
-pub(super) fn ticks<V: Values>(pen: &mut Pen<'_, V>, field: &str, count: i64) {
+pub(super) fn ticks<V: Values>(pen: &mut Pen<'_, V>, field: &str, count: u64) {
     pen.text(field);
     if pen.varying(Varying::Duration, count) && count != 0 {
         pen.text(&format!(" /* {}.{:02} s */", count / 100, count % 100));

@@ -17,7 +17,7 @@ mod types;
 mod wire;
 
 pub use error::CaptureError;
-pub use slot::Slot;
+pub use slot::{ReadOf, Slot};
 pub use wire::parse;
 
 use crate::host::Catalogue;
@@ -60,7 +60,7 @@ pub struct Capture {
     n_slots: u32,
     /// What each slot in use is told to read; `None` for a free one.
     used: Mutex<Vec<Option<Arc<Fetches>>>>,
-    _tasks: Map,
+    tasks: Map,
     _scratch: Map,
     _others: Map,
     _attached: Vec<OwnedFd>,
@@ -135,7 +135,7 @@ impl Capture {
             n_cpus,
             n_slots,
             used: Mutex::new(Vec::new()),
-            _tasks: tasks,
+            tasks,
             _scratch: scratch,
             _others: others,
             _attached: attached,
@@ -180,6 +180,7 @@ impl Capture {
             },
             before: (0, 0),
             token: None,
+            follows_living: false,
         };
         for (cpu, ring) in rings {
             let event = perf::open(&slot.attr.raw(), perf::Target::Everybody, Some(*cpu))

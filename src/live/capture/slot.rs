@@ -1,9 +1,9 @@
 //! A run's part of the capture.
 
-use super::wire::{self, MAX_CALLS, slot, spec};
+use super::wire::{self, MAX_CALLS, slot, spec, task};
 use super::{Capture, CaptureError, system};
 use perf_records::attr::Attr;
-use perf_records::units::Cpu;
+use perf_records::units::{Cpu, Tid};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -19,6 +19,17 @@ pub struct Slot {
     pub(super) before: (u64, u64),
     /// By which a task asks to be let in, while a run goes on.
     pub(super) token: Option<u64>,
+    /// Whether tasks were let in that may outlive the run: nothing takes them out again.
+    pub(super) follows_living: bool,
+}
+
+/// The tasks whose memory is read for a run, with what they create.
+#[derive(Clone, Copy, Debug)]
+pub enum ReadOf<'a> {
+    /// The task that asks for it with this token.
+    Claimant(u64),
+    /// These threads, by their ids in the first namespace of pids.
+    Living(&'a [Tid]),
 }
 
 impl Slot {
@@ -44,21 +55,59 @@ impl Slot {
         event.map(|(_, event)| event.as_fd())
     }
 
-    /// Begins a run: says what is to be read, and lets the task in that knows the token.
+    /// Whether tasks were let in that may outlive the run: then no other run may use the slot.
+    #[must_use]
+    pub fn follows_living(&self) -> bool {
+        self.follows_living
+    }
+
+    /// Begins a run: says what is to be read, and of which tasks.
     ///
     /// # Errors
     /// [`CaptureError::System`]; [`CaptureError::Shape`] for more than the programs can read of one
     /// call.
-    pub fn begin(&mut self, wanted: &Arc<Fetches>, token: u64) -> Result<(), CaptureError> {
+    pub fn begin(&mut self, wanted: &Arc<Fetches>, of: ReadOf<'_>) -> Result<(), CaptureError> {
         self.end();
-        self.tell(wanted)?;
+        // Nothing is written before it is told what to read.
         self.before = self.numbers().map_err(system("read a map"))?;
-        self.capture
-            .claims
-            .set(&token.to_ne_bytes(), &self.number.to_ne_bytes())
-            .map_err(system("fill a map"))?;
-        self.token = Some(token);
+        self.tell(wanted)?;
+        let number = self.number.to_ne_bytes();
+        match of {
+            ReadOf::Claimant(token) => {
+                let claims = &self.capture.claims;
+                let claimed = claims.set(&token.to_ne_bytes(), &number);
+                claimed.map_err(system("fill a map"))?;
+                self.token = Some(token);
+            }
+            ReadOf::Living(threads) => {
+                self.follows_living = true;
+                let mut value = [0; task::SIZE];
+                let place = task::SLOT as usize..task::SLOT as usize + number.len();
+                value[place].copy_from_slice(&number);
+                for thread in threads {
+                    let added = self.capture.tasks.set(&thread.0.to_ne_bytes(), &value);
+                    added.map_err(system("fill a map"))?;
+                }
+            }
+        }
         Ok(())
+    }
+
+    /// Reads the memory of these threads no longer: they have ended, and their ids may be others'.
+    pub fn forget(&self, threads: &[Tid]) {
+        for thread in threads {
+            // Its own end has mostly taken it out already.
+            let _gone = self.capture.tasks.remove(&thread.0.to_ne_bytes());
+        }
+    }
+
+    /// Has nothing more read, for a run whose tasks live on. What programs are doing just now they
+    /// may still write.
+    ///
+    /// # Errors
+    /// [`CaptureError::System`].
+    pub fn silence(&self) -> Result<(), CaptureError> {
+        self.tell(&Arc::default())
     }
 
     /// Ends a run, as dropping it does: no more tasks are followed.
@@ -150,8 +199,10 @@ impl Drop for Slot {
             // The map holds the event as well; what cannot be taken out goes with the map.
             let _gone_later = self.capture.output.remove(&place.to_ne_bytes());
         }
-        // A number of which it is not known what would be read for it is not used again.
+        // A number of which it is not known what would be read for it, or for which a task is still
+        // followed, is not used again.
         if self.tell(&Arc::default()).is_ok()
+            && !self.follows_living
             && let Ok(mut used) = self.capture.used.lock()
             && let Some(slot) = used.get_mut(self.number as usize)
         {

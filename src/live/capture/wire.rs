@@ -116,6 +116,7 @@ pub(super) mod piece {
     pub(in crate::capture) const CUT: i32 = 1;
     pub(in crate::capture) const UNREAD: i32 = 2;
     pub(in crate::capture) const END: i32 = 3;
+    pub(in crate::capture) const PART: i32 = 4;
     /// Set in the state of what was read at the exit for its own sake.
     pub(in crate::capture) const OF_EXIT: i32 = 0x10;
 }
@@ -181,6 +182,7 @@ fn one_piece(bytes: &[u8]) -> Option<(Piece, usize)> {
         piece::CUT => State::Cut,
         piece::UNREAD => State::Unread,
         piece::END => State::End,
+        piece::PART => State::Part,
         _ => return None,
     };
     let piece = Piece {

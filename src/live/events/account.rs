@@ -154,6 +154,10 @@ pub struct Account {
     /// How many calls no program read the memory of, though it was to be read: the kernel skipped
     /// the program.
     pub unread: u64,
+    /// How many tasks were being made when the following of living processes began: it is not known
+    /// whether their events are whole.
+    #[serde(default)]
+    pub half_made: u64,
     /// Whether not even the return of the workload's own `execve(2)` was seen. Then the workload
     /// ran where no event looks, or another user's BPF program keeps the records from all events.
     pub never_started: bool,
@@ -170,6 +174,20 @@ pub struct Account {
     /// sample, and none that was lost.
     #[serde(default)]
     pub throttled: u64,
+    /// How many calls were answered in place of being made: each has a leaving half and no entering
+    /// one.
+    #[serde(default)]
+    pub answered: u64,
+    /// How many more were answered, of which no leaving half was seen.
+    #[serde(default)]
+    pub unpaired: u64,
+    /// How many calls a signal took back while they were held, that were not made again.
+    #[serde(default)]
+    pub not_again: u64,
+    /// How many calls held other memory when the kernel read it than when it was decided about
+    /// them.
+    #[serde(default)]
+    pub differing: u64,
     /// What was counted without records.
     #[serde(default)]
     pub counters: Vec<CounterAccount>,
@@ -187,7 +205,11 @@ impl Account {
             && self.unended == 0
             && self.legacy_calls == 0
             && self.unread == 0
+            && self.unpaired == 0
+            && self.not_again == 0
+            && self.differing == 0
             && self.blind_rings == 0
+            && self.half_made == 0
             && !self.never_started
             && !self.other_cpus
             && self.lost_records == 0
@@ -255,6 +277,24 @@ impl Account {
                 self.full_backlog.div_ceil(1 << 20)
             ));
         }
+        if self.unpaired > 0 {
+            lines.push(format!(
+                "calls that were answered for a fault: {} returns seen, {} missing",
+                self.answered, self.unpaired
+            ));
+        }
+        if self.not_again > 0 {
+            lines.push(format!(
+                "calls that a signal took back before they were answered, and that were not made again: {}",
+                self.not_again
+            ));
+        }
+        if self.differing > 0 {
+            lines.push(format!(
+                "calls that read otherwise when they were made than when it was decided which fault they get: {}",
+                self.differing
+            ));
+        }
         // Where a record is missing, it may be that one.
         if self.never_started && lines.is_empty() {
             lines.push(
@@ -265,6 +305,12 @@ impl Account {
             lines.push(format!(
                 "calls that the kernel ran no program for, to read what they point to: {}",
                 self.unread
+            ));
+        }
+        if self.half_made > 0 {
+            lines.push(format!(
+                "tasks that were being made just as the trace began, of which calls may be missing: {}",
+                self.half_made
             ));
         }
         if self.other_cpus {

@@ -10,6 +10,7 @@ mod counter;
 mod draining;
 mod error;
 mod group;
+mod memory;
 mod open;
 mod overwriting;
 mod pins;
@@ -30,16 +31,14 @@ pub use rings::{RingChoice, Rings};
 use open::{Wanted, open_all};
 use request::{SIDE_BAND, request_attr, side_band_attr};
 
-use crate::capture::CaptureError;
 use crate::ring::{Drain, Flight};
 use crate::sys::perf;
 use perf_records::attr::{Attr, Maps, Source};
 use perf_records::record::LayoutTable;
-use perf_records::units::Cpu;
+use perf_records::units::{Cpu, Pid, Tid};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use syscall_model::memory::Fetches;
 
 /// What to call the records of what was read from memory.
 pub const MEMORY: &str = "memory";
@@ -78,8 +77,9 @@ pub struct EventSet {
 
 /// Opens the requested events on every CPU.
 ///
-/// The workload must still be corked: what it created before is not followed. `maps` is which
-/// mappings of code are told of, `switches` whether threads that come onto a CPU are.
+/// The workload must still be corked: what it created before is not followed. Of threads that live
+/// those that are gone are left out, unless all are. `maps` is which mappings of code are told of,
+/// `switches` whether threads that come onto a CPU are.
 ///
 /// # Errors
 /// [`OpenError`], for the first thing that was refused; what was open is closed again.
@@ -91,19 +91,22 @@ pub fn open(
     maps: Maps,
     switches: bool,
 ) -> Result<EventSet, OpenError> {
+    let thread = |tid: &Tid| perf::Target::Task(Pid(tid.0));
     let (tasks, group) = match follow {
-        Follow::Tasks(pid) => (perf::Target::Task(pid), None),
-        Follow::Group(pid, group) => (perf::Target::Task(pid), Some(perf::Target::Cgroup(group))),
-        Follow::Members(group) => (perf::Target::Cgroup(group), None),
+        Follow::Tasks(pid) => (vec![perf::Target::Task(pid)], None),
+        Follow::Group(pid, group) => {
+            let group = [perf::Target::Cgroup(group)];
+            (vec![perf::Target::Task(pid)], Some(group))
+        }
+        Follow::Members(group) => (vec![perf::Target::Cgroup(group)], None),
+        Follow::Living(threads) => (threads.iter().map(thread).collect(), None),
     };
     let mut side_band = side_band_attr(0, has_lost);
     (side_band.maps, side_band.switches) = (maps, switches);
-    if matches!(tasks, perf::Target::Cgroup(_)) {
-        (side_band.inherit, side_band.enable_on_exec) = (false, false);
-    }
     let is_of_members = matches!(follow, Follow::Members(_));
+    side_band.inherit &= !is_of_members;
+    side_band.enable_on_exec &= !is_of_members && !matches!(follow, Follow::Living(_));
     let everybody = [perf::Target::Everybody];
-    let (tasks, group) = ([tasks], group.map(|group| [group]));
     let wanted: Vec<_> = requests
         .iter()
         .map(|request| Wanted {
@@ -142,31 +145,6 @@ pub fn record(
 }
 
 impl EventSet {
-    /// Has the memory of the task read that knows the token, and of what it creates. Without rings
-    /// that programs write to, nothing is read.
-    ///
-    /// # Errors
-    /// [`CaptureError`].
-    pub fn read_memory(&mut self, wanted: &Arc<Fetches>, token: u64) -> Result<(), CaptureError> {
-        if let Some(slot) = self.rings.slot() {
-            slot.begin(wanted, token)?;
-            self.reads_memory = true;
-        }
-        Ok(())
-    }
-
-    /// Whether what is read of the memory of the workload is overwritten.
-    #[must_use]
-    pub fn overwrites_memory(&self) -> bool {
-        self.reads_memory && self.rings.programs().is_some_and(|slot| slot.overwrites())
-    }
-
-    /// Whether the memory of the workload is read.
-    #[must_use]
-    pub fn reads_memory(&self) -> bool {
-        self.reads_memory
-    }
-
     /// Starts those events that no `execve(2)` starts: the events of a control group, and those of
     /// all tasks that accompany them.
     ///
@@ -181,6 +159,19 @@ impl EventSet {
             })?;
         }
         Ok(())
+    }
+
+    /// Starts the events that tell of names, births and ends.
+    ///
+    /// # Errors
+    /// [`OpenError::Enable`].
+    pub fn enable_side_band(&self) -> Result<(), OpenError> {
+        self.leaders().try_for_each(|event| {
+            perf::enable(event.fd.as_fd()).map_err(|source| OpenError::Enable {
+                event: event.name.clone(),
+                source,
+            })
+        })
     }
 
     /// Starts all events.
@@ -240,20 +231,6 @@ impl EventSet {
             table: &self.table,
         };
         self.flight.as_mut().map(|flight| (flight, overwriting))
-    }
-
-    /// Closes the events and gives the rings back, for another run, if they are such as last.
-    #[must_use]
-    pub fn into_rings(self) -> Option<Rings> {
-        let Self {
-            mut rings, events, ..
-        } = self;
-        drop(events);
-        if let Some(slot) = rings.slot() {
-            slot.end();
-        }
-        rings.drains().iter_mut().for_each(Drain::discard);
-        rings.is_lasting().then_some(rings)
     }
 
     /// How many requests it was opened for.

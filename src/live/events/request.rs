@@ -2,7 +2,7 @@
 
 use crate::sys::perf;
 use perf_records::attr::{Attr, ReadFormat, SAMPLE_TYPE, Source};
-use perf_records::units::{Cpu, Pid};
+use perf_records::units::{Cpu, Pid, Tid};
 use std::os::fd::BorrowedFd;
 
 /// One event that is to be opened: recorded, or only counted.
@@ -70,6 +70,9 @@ pub enum Follow<'a> {
     /// a set-user-ID program is followed too, at whose execve the kernel takes the events off a
     /// task that is not root (`begin_new_exec()`, `fs/exec.c`).
     Members(BorrowedFd<'a>),
+    /// Threads that already live, and by inheritance what they create. No `execve(2)` starts these
+    /// events: [`EventSet::enable`](super::EventSet::enable) does.
+    Living(&'a [Tid]),
 }
 
 pub(super) const SIDE_BAND: &str = "dummy";
@@ -88,14 +91,14 @@ pub(super) fn side_band_attr(wakeup_bytes: u32, has_lost: bool) -> Attr {
 
 pub(super) fn request_attr(request: &EventRequest, follow: Follow<'_>, has_lost: bool) -> Attr {
     let of_tasks = match follow {
-        Follow::Tasks(_) => true,
+        Follow::Tasks(_) | Follow::Living(_) => true,
         Follow::Group(..) => !request.of_group,
         Follow::Members(_) => false,
     };
     Attr {
         read_format: lost_format(has_lost),
         inherit: of_tasks,
-        enable_on_exec: of_tasks,
+        enable_on_exec: of_tasks && !matches!(follow, Follow::Living(_)),
         write_backward: request.overwrites.is_some(),
         ..request.attr
     }

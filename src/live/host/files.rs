@@ -24,6 +24,29 @@ pub enum Lying {
     Unknown,
 }
 
+/// Whether a name may have been made, taken away or given to another file after `since`: its folder
+/// has changed, or cannot be looked at.
+#[must_use]
+pub fn has_changed(path: &Path, since: SystemTime) -> bool {
+    let Some(folder) = path.parent() else {
+        return false;
+    };
+    // The kernel makes these names.
+    if ["/proc", "/sys"].iter().any(|it| folder.starts_with(it)) {
+        return false;
+    }
+    let changed = fs::symlink_metadata(folder).ok();
+    changed
+        .and_then(|metadata| changed_at(&metadata))
+        .is_none_or(|changed| changed >= since)
+}
+
+fn changed_at(metadata: &fs::Metadata) -> Option<SystemTime> {
+    let since = u64::try_from(metadata.ctime()).ok()?;
+    let nanos = u64::try_from(metadata.ctime_nsec()).ok()?;
+    UNIX_EPOCH.checked_add(Duration::from_secs(since) + Duration::from_nanos(nanos))
+}
+
 /// Looks at a path.
 #[must_use]
 pub fn lying(path: &Path) -> Lying {
@@ -46,13 +69,8 @@ pub fn lying(path: &Path) -> Lying {
     if !metadata.is_symlink() {
         return Lying::File(identity);
     }
-    let since = u64::try_from(metadata.ctime()).map(Duration::from_secs);
-    match (fs::read_link(path), since) {
-        (Ok(to), Ok(since)) => {
-            let nanos = u64::try_from(metadata.ctime_nsec()).unwrap_or(0);
-            let changed = UNIX_EPOCH + since + Duration::from_nanos(nanos);
-            Lying::Link(identity, to.into_os_string().into_vec(), changed)
-        }
+    match (fs::read_link(path), changed_at(&metadata)) {
+        (Ok(to), Some(changed)) => Lying::Link(identity, to.into_os_string().into_vec(), changed),
         _ => Lying::Unknown,
     }
 }

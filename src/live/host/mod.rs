@@ -7,6 +7,7 @@
 mod catalogue;
 mod files;
 mod machine;
+mod midlife;
 mod modules;
 mod ports;
 mod probes;
@@ -15,14 +16,16 @@ mod rights;
 mod settings;
 mod sources;
 mod symbols;
+mod tasks;
 mod tracefs;
 mod types;
 mod usage;
 mod world;
 
 pub use catalogue::Catalogue;
-pub use files::{Lying, lying};
+pub use files::{Lying, has_changed, lying};
 pub use machine::{CodeMapping, Living, LivingThread, Machine};
+pub use midlife::{Midlife, Threads};
 pub use modules::Module;
 pub use probes::ProbeList;
 pub use process::ProcessStatus;
@@ -153,6 +156,18 @@ impl Host {
         std::fs::read_link(self.root.join(format!("proc/self/fd/{number}"))).ok()
     }
 
+    /// Whether a descriptor of this process is open for writing, or may be.
+    #[must_use]
+    pub fn may_write(&self, number: i32) -> bool {
+        let told = self.read(&format!("proc/self/fdinfo/{number}")).ok();
+        let flags = told.as_deref().and_then(|told| {
+            let mut lines = told.lines();
+            let flags = lines.find_map(|line| line.strip_prefix("flags:"))?;
+            i32::from_str_radix(flags.trim(), 8).ok()
+        });
+        flags.is_none_or(|flags| flags & libc::O_ACCMODE != libc::O_RDONLY)
+    }
+
     /// The descriptors of this process that a program has as well which it executes, but for the
     /// standard ones; sorted.
     ///
@@ -249,6 +264,15 @@ impl Host {
         });
         let (file, value, _) = off.next()?;
         Some(format!("`{}` is {value}", file.replace('/', ".")))
+    }
+
+    /// Whether this process is root with root's rights: to mount, and to become another user. Root
+    /// in a container has them seldom, and has to do as an ordinary user does.
+    #[must_use]
+    pub fn has_rights_of_root(&self) -> bool {
+        const SETGID_SETUID_SYS_ADMIN: u64 = 1 << 6 | 1 << 7 | 1 << 21;
+        let has = self.effective_capabilities().unwrap_or_default();
+        nix::unistd::geteuid().is_root() && has & SETGID_SETUID_SYS_ADMIN == SETGID_SETUID_SYS_ADMIN
     }
 
     /// The effective capabilities of the calling process, one bit each (`capabilities(7)`).

@@ -97,7 +97,10 @@ impl TracefsError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable { path, .. } => how_to_read(path),
-            Self::NotMounted | Self::Mount { .. } => super::HOW_TO_GET_RIGHTS.to_owned(),
+            Self::NotMounted | Self::Mount { .. } => format!(
+                "{}; a container needs the host's /sys/kernel/tracing, CAP_PERFMON and CAP_BPF",
+                super::HOW_TO_GET_RIGHTS
+            ),
         }
     }
 }

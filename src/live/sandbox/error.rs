@@ -46,6 +46,9 @@ pub enum LaunchError {
     /// It did not get as far in time.
     #[error("the workload's process did not reach its program in time")]
     TimedOut,
+    /// What holds its calls for faults did not come.
+    #[error("the workload's calls could not be held for its faults")]
+    Gate(#[source] io::Error),
     /// A pipe to it broke.
     #[error("cannot talk to the workload's process")]
     Pipe(#[source] io::Error),
@@ -61,6 +64,19 @@ impl LaunchError {
                 source,
             } if source.raw_os_error() == Some(libc::EPERM) => {
                 Some(crate::host::HOW_TO_GET_RIGHTS.to_owned())
+            }
+            Self::Step { step, source } if source.raw_os_error() == Some(libc::EPERM) => {
+                // `new_idmap_permitted()`, kernel/user_namespace.c, since 5.12; `create_user_ns()`.
+                let of_step = match &**step {
+                    Step::Write(file, _) if file.as_bytes() == super::world::USERS.as_bytes() => {
+                        "add CAP_SETFCAP, by which root's id may be in a user namespace, or run it as a user other than root"
+                    }
+                    Step::Unshare(_) => {
+                        "in a chroot there are no user namespaces: use a container, or pivot_root"
+                    }
+                    _ => return None,
+                };
+                Some(of_step.to_owned())
             }
             Self::NotExecuted(error) => error.hint(),
             _ => None,
@@ -80,5 +96,6 @@ fn doing(stage: Stage) -> &'static str {
         Stage::Fork => "forking",
         Stage::Exec => "executing its program",
         Stage::Limits => "setting its limits",
+        Stage::Gate => "having its calls held for faults",
     }
 }

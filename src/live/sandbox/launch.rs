@@ -8,7 +8,9 @@ use super::status::{failed, message};
 use super::stdio::{self, Stdio};
 use super::world::{Layout, World};
 use super::{Captured, Cgroup, Program};
+use crate::gate::HeldCalls;
 use crate::host;
+use crate::sys::gate::Listener;
 use crate::sys::process::{self, Message, Own, ResourceLimit, Spawn, Stage};
 use crate::units::{ExitKind, Usage};
 use perf_records::units::Pid;
@@ -46,6 +48,8 @@ pub struct Workload {
     /// The control group that it is born in; `None` for that of the harness. It must be dead when
     /// the last of these goes.
     pub group: Option<Arc<Cgroup>>,
+    /// The calls that are held in front of the kernel; empty for none.
+    pub held: HeldCalls,
 }
 
 /// A workload that waits at its cork.
@@ -59,12 +63,14 @@ pub struct Corked {
     directory: PathBuf,
     world: World,
     layout: Option<Layout>,
+    gate: Option<OwnedFd>,
 }
 
 /// A workload on its way.
 #[derive(Debug)]
 pub struct Running {
     process: Process,
+    listener: Option<Listener>,
 }
 
 /// A workload that has come to its end.
@@ -116,6 +122,8 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
             words: layout.words,
         }),
     };
+    let token = process::token();
+    let gate = (!workload.held.is_empty()).then(|| workload.held.program(token));
     let parked = process::park(&Spawn {
         program: &program,
         arguments: &workload.arguments,
@@ -129,6 +137,8 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         fixed_addresses: workload.fixed_addresses,
         limits: &workload.limits,
         group: workload.group.as_ref().map(|group| group.as_fd()),
+        gate: gate.as_deref(),
+        token,
     })
     .map_err(|source| LaunchError::Fork {
         namespace: own.is_some(),
@@ -158,12 +168,13 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
     Ok(Corked {
         process,
         go: parked.go,
-        token: parked.token,
+        token,
         status: parked.status,
         program: workload.program.clone(),
         directory,
         world: workload.world.clone(),
         layout: own.map(|(layout, _)| layout),
+        gate: parked.gate,
     })
 }
 
@@ -236,7 +247,17 @@ impl Corked {
         match message(&status, deadline)? {
             None => {
                 process.collect().map_err(LaunchError::Pipe)?;
-                Ok(Running { process })
+                let listener = match &self.gate {
+                    None => None,
+                    Some(socket) => {
+                        let patience = deadline.saturating_duration_since(Instant::now());
+                        let got = Listener::receive(socket.as_fd(), patience);
+                        let got = got.map_err(LaunchError::Gate)?;
+                        let none = || LaunchError::Gate(io::ErrorKind::UnexpectedEof.into());
+                        Some(got.ok_or_else(none)?)
+                    }
+                };
+                Ok(Running { process, listener })
             }
             Some(Message::Failed {
                 stage: Stage::Exec,
@@ -268,6 +289,11 @@ impl Running {
             .chain(end)
             .map(AsFd::as_fd)
             .collect()
+    }
+
+    /// Takes the listener of its held calls, which wait until they are answered.
+    pub fn take_listener(&mut self) -> Option<Listener> {
+        self.listener.take()
     }
 
     /// Takes what has come: output, the main process' end. Never waits.

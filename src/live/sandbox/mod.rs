@@ -22,6 +22,7 @@ mod program;
 mod spec;
 mod status;
 mod stdio;
+mod steps;
 mod user;
 mod world;
 

@@ -5,16 +5,15 @@
 //! again (`mount_namespaces(7)`). Ids are those of the host, so that files have their owners and
 //! set-user-ID programs work; but root there has no power over anything outside the world. An
 //! ordinary user is in a user namespace from the start, alone in it, and has no capability after
-//! the execve.
+//! the execve. Root without root's rights begins as an ordinary user, and then moves as root does.
 
 use super::LaunchError;
 use super::spec::{Network, Root, WorldSpec};
+use super::steps::{GUARDED, PLAIN, Steps, text};
 use crate::host::{Host, HostError, IdMaps, Mounted};
 use crate::sys::process::{FIRST_SLOT, NO_DEVICES, READ_ONLY, Stage, Step, has_mount_attributes};
 use crate::units::User;
-use std::ffi::{CString, OsStr};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -133,10 +132,15 @@ impl OwnWorld {
     }
 }
 
+/// Where a process says which users its namespace has.
+pub(super) const USERS: &str = "/proc/self/uid_map";
+
 /// What worlds on this machine have in common.
 #[derive(Debug)]
 pub struct Worlds {
     is_root: bool,
+    // Root without its rights makes worlds as an ordinary user does.
+    has_rights: bool,
     maps: IdMaps,
     words: Option<(usize, usize)>,
     machine_wide: Vec<PathBuf>,
@@ -151,7 +155,8 @@ impl Worlds {
     /// [`HostError`].
     pub fn new(host: &Host) -> Result<Self, HostError> {
         let (uid, gid) = (nix::unistd::geteuid(), nix::unistd::getegid());
-        let maps = if uid.is_root() {
+        let has_rights = host.has_rights_of_root();
+        let maps = if has_rights {
             host.identity()?
         } else {
             IdMaps {
@@ -162,6 +167,7 @@ impl Worlds {
         let mounts = (!has_mount_attributes()).then(|| host.mounts());
         Ok(Self {
             is_root: uid.is_root(),
+            has_rights,
             maps,
             words: host.own_words(),
             machine_wide: host.machine_wide_proc()?,
@@ -188,18 +194,23 @@ impl Worlds {
         };
         let others = libc::CLONE_NEWUSER | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS | network;
         let mut steps = Steps(Vec::new());
-        if !self.is_root {
-            steps.write("/proc/self/setgroups", "deny");
-            steps.write("/proc/self/uid_map", &self.maps.users);
-            steps.write("/proc/self/gid_map", &self.maps.groups);
-        }
+        let own_maps = |steps: &mut Steps| {
+            if !self.has_rights {
+                steps.write("/proc/self/setgroups", "deny");
+                steps.write(USERS, &self.maps.users);
+                steps.write("/proc/self/gid_map", &self.maps.groups);
+            }
+        };
+        own_maps(&mut steps);
         steps.0.push(Step::Private);
         match spec.root {
             Root::ReadOnly => self.own_root(&mut steps, spec, directory),
-            Root::Host => steps.new_proc(),
+            Root::Host => new_proc(&mut steps),
         }
+        // Who is root there could undo what was made in the same user namespace.
         if self.is_root {
             steps.0.push(Step::Unshare(others | libc::CLONE_NEWNS));
+            own_maps(&mut steps);
         }
         // A task that may make namespaces of control groups may mount its own groups, and root
         // there could then change its own limits.
@@ -213,10 +224,14 @@ impl Worlds {
         }
         steps.0.push(Step::Hostname(text(&spec.hostname)));
         Layout {
-            namespaces: if self.is_root { first } else { first | others },
+            namespaces: if self.has_rights {
+                first
+            } else {
+                first | others
+            },
             steps: steps.0,
             words: self.words,
-            maps: self.is_root.then(|| self.maps.clone()),
+            maps: self.has_rights.then(|| self.maps.clone()),
         }
     }
 
@@ -249,7 +264,7 @@ impl Worlds {
                 steps.place(DIRECTORY, LOCALTIME);
             }
         }
-        steps.new_proc();
+        new_proc(steps);
         // Root's writes there need no capability: proc_sys_permission() checks only the user's id.
         // Writes of an ordinary user are refused.
         for part in self.machine_wide.iter().filter(|_| self.is_root) {
@@ -323,9 +338,6 @@ impl Worlds {
     }
 }
 
-const GUARDED: libc::c_ulong = libc::MS_NOSUID | libc::MS_NODEV;
-const PLAIN: libc::c_ulong = GUARDED | libc::MS_NOEXEC;
-
 /// The flags that a change of a mount must say again.
 fn bit(word: &str) -> libc::c_ulong {
     match word {
@@ -339,57 +351,7 @@ fn bit(word: &str) -> libc::c_ulong {
     }
 }
 
-struct Steps(Vec<Step>);
-
-impl Steps {
-    fn mount(&mut self, kind: &str, target: &str, flags: libc::c_ulong, options: &str) {
-        self.mount_from(kind, kind, target.as_ref(), flags, options);
-    }
-
-    fn mount_from(
-        &mut self,
-        kind: &str,
-        source: impl AsRef<OsStr>,
-        target: &OsStr,
-        flags: libc::c_ulong,
-        options: &str,
-    ) {
-        self.0.push(Step::Mount {
-            kind: text(kind),
-            source: text(source),
-            target: text(target),
-            flags,
-            options: text(options),
-        });
-    }
-
-    fn bind(&mut self, source: &Path, target: &Path) {
-        let flags = libc::MS_BIND | libc::MS_REC;
-        self.mount_from("", source, target.as_os_str(), flags, "");
-    }
-
-    fn new_proc(&mut self) {
-        self.mount("proc", "/proc", PLAIN, "");
-        self.take(NAMESPACES, "/proc/sys/user".as_ref());
-    }
-
-    fn write(&mut self, path: &str, what: &str) {
-        self.0.push(Step::Write(text(path), text(what)));
-    }
-
-    fn take(&mut self, slot: u8, source: &OsStr) {
-        let source = text(source);
-        self.0.push(Step::Take { slot, source });
-    }
-
-    fn place(&mut self, slot: u8, target: &str) {
-        let target = text(target);
-        self.0.push(Step::Place { slot, target });
-    }
-}
-
-/// A path or a word that the kernel gave or the scenario's reader has let pass: it holds no zero
-/// byte.
-fn text(words: impl AsRef<OsStr>) -> CString {
-    CString::new(words.as_ref().as_bytes()).unwrap_or_default()
+fn new_proc(steps: &mut Steps) {
+    steps.mount("proc", "/proc", PLAIN, "");
+    steps.take(NAMESPACES, "/proc/sys/user".as_ref());
 }

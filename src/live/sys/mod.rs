@@ -6,6 +6,7 @@
 
 pub mod bpf;
 pub mod constant;
+pub mod gate;
 pub mod mount;
 pub mod perf;
 pub mod pidfd;
@@ -88,6 +89,27 @@ pub fn wait_for_all_cpus() -> io::Result<()> {
         )
     };
     check(done).map(drop)
+}
+
+/// Whether two threads have one table of descriptors, and one working directory.
+///
+/// # Errors
+/// `EPERM` without the right to look into both, `ENOSYS` where the kernel was built without
+/// (`CONFIG_KCMP`).
+///
+/// # References
+/// `kcmp(2)`: `KCMP_FILES`, `KCMP_FS`.
+pub fn share_files(
+    one: perf_records::units::Tid,
+    other: perf_records::units::Tid,
+) -> io::Result<bool> {
+    const KCMP_FILES: libc::c_int = 2;
+    const KCMP_FS: libc::c_int = 3;
+    let compare = |what: libc::c_int| {
+        // SAFETY: kcmp takes numbers.
+        check(unsafe { libc::syscall(libc::SYS_kcmp, one.0, other.0, what, 0_u64, 0_u64) })
+    };
+    Ok(compare(KCMP_FILES)? == 0 && compare(KCMP_FS)? == 0)
 }
 
 /// Now, on `CLOCK_MONOTONIC`, in nanoseconds: the clock of the ring records.

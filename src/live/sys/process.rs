@@ -13,6 +13,7 @@
 
 mod child;
 mod descriptors;
+mod gate;
 mod janitor;
 mod message;
 mod reap;
@@ -27,11 +28,13 @@ pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attribu
 pub use urgent::make_urgent;
 
 use super::check;
+use super::gate::Instruction;
 use super::rights::{Raised, Right};
 use crate::units::User;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 // `CLONE_INTO_CGROUP`, include/uapi/linux/sched.h: too large for the type that the libc crate gives
@@ -130,6 +133,11 @@ pub struct Spawn<'a> {
     /// The control group to be born in, open for reading; `None` for that of the harness. To be
     /// moved there later costs milliseconds (`cgroup_threadgroup_rwsem`).
     pub group: Option<BorrowedFd<'a>>,
+    /// The filter by which calls of the workload are held; `None` to hold none. It lets calls pass
+    /// whose last word is [`Spawn::token`].
+    pub gate: Option<&'a [Instruction]>,
+    /// A number that no other process has ([`token`]).
+    pub token: u64,
 }
 
 /// A limit of a process, as `setrlimit(2)` takes it.
@@ -157,8 +165,8 @@ pub struct Parked {
     pub status: OwnedFd,
     /// The read end of the obituary pipe; only in a namespace.
     pub obituary: Option<OwnedFd>,
-    /// A number that no other process has, which it will pass with [`CLAIM`].
-    pub token: u64,
+    /// The end of the socket by which its listener comes, if calls are to be held.
+    pub gate: Option<OwnedFd>,
 }
 
 /// Starts the child and leaves it parked.
@@ -180,8 +188,10 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         World::Host => None,
         World::Own(_) => Some(pipe()?),
     };
+    let gate = spawn.gate.map(|_| UnixStream::pair()).transpose()?;
     let ends = [go_read.as_raw_fd(), status_write.as_raw_fd()];
-    let mut kept = [&[0, 1, 2], &ends[..], spawn.inherited].concat();
+    let far = gate.as_ref().map(|(_, far)| far.as_raw_fd());
+    let mut kept = [&[0, 1, 2], &ends[..], spawn.inherited, far.as_slice()].concat();
     kept.sort_unstable();
     let mut stack: Vec<u128> = Vec::with_capacity(STACK / size_of::<u128>());
     let prepared = child::Prepared {
@@ -196,12 +206,17 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         go: go_read.as_raw_fd(),
         status: status_write.as_raw_fd(),
         obituary: obituary.as_ref().map(|(_, write)| write.as_raw_fd()),
+        gate: spawn.gate.zip(far).map(|(filter, socket)| gate::Prepared {
+            socket,
+            filter: filter.as_ptr(),
+            length: filter.len() as u16,
+        }),
         own_session: spawn.own_session,
         umask: spawn.umask,
         fixed_addresses: spawn.fixed_addresses,
         limits: spawn.limits.as_ptr(),
         n_limits: spawn.limits.len(),
-        token: token(),
+        token: spawn.token,
         own: match spawn.world {
             World::Host => None,
             World::Own(own) => Some(own),
@@ -237,7 +252,7 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         go: go_write,
         status: status_read,
         obituary: obituary.map(|(read, _)| read),
-        token: prepared.token,
+        gate: gate.map(|(near, _)| near.into()),
     })
 }
 
@@ -357,7 +372,8 @@ fn keep_children() -> io::Result<()> {
 }
 
 /// A number that no other run has, here or in another process: random.
-fn token() -> u64 {
+#[must_use]
+pub fn token() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::hash::RandomState::new().build_hasher().finish()
 }

@@ -7,22 +7,26 @@
 mod acts;
 mod ioctls;
 mod reaches;
+mod stated;
 mod table;
+mod told;
 mod worlds;
 
-pub use table::{Realm, needed};
+pub use stated::{Deeds, Done, Statement, statement};
+pub use table::{PROCESSES, Realm, needed, stated};
 
 use super::answer::Answer;
-use super::explain::told;
-use super::judge::Finding;
-use super::named;
-use crate::scenario::Confined;
-use crate::trace::{Deed, Normalised, Reached, StableName, Value};
+use super::blame::{Blamed, Blaming, Tests};
+use super::judge::{Finding, Said, Told};
+use crate::scenario::{BlameBy, Confined, TestRules};
+use crate::trace::{Deed, Normalised, Part, Reached, StableName, Value};
 use acts::{Act, Thing, acts};
 use reaches::Sockets;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use table::closes;
-use worlds::{Allowed, Worlds, is_no_file};
+use told::{Family, shown, undecided};
+use worlds::Worlds;
 
 #[cfg(test)]
 pub(super) use table::all_calls;
@@ -38,12 +42,141 @@ pub struct Confinement {
     pub folders: Vec<String>,
     /// The calls that are recorded for it alone.
     pub hidden: BTreeSet<String>,
+    /// What single tests may do, with the line of each.
+    pub tests: Vec<(TestRules, usize)>,
+    /// How they are found.
+    pub blaming: Blaming,
+}
+
+/// Rules that hold for some of a run: for a test, or for what is of no test that has rules.
+#[derive(Clone, Copy, Debug)]
+struct Rules<'c> {
+    confinement: &'c Confinement,
+    /// The test; `None` for the whole.
+    test: Option<&'c (TestRules, usize)>,
+}
+
+impl<'c> Rules<'c> {
+    fn confined(self) -> &'c Confined {
+        self.test
+            .map_or(&self.confinement.rules, |(test, _)| &test.confined)
+    }
+
+    /// What its key is called, and its line.
+    fn key(self, realm: Realm) -> (String, usize) {
+        let word = realm.word();
+        match self.test {
+            Some((test, line)) => {
+                let name = test.name.escape_debug();
+                (format!("`tests.\"{name}\".confined.{word}`"), *line)
+            }
+            None => {
+                let line = self.confinement.lines.get(&realm).copied();
+                (
+                    format!("`expect.confined.{word}`"),
+                    line.unwrap_or_default(),
+                )
+            }
+        }
+    }
+
+    /// A finding in these words.
+    fn said(self, realm: Realm, text: String) -> Said {
+        let Some((test, _)) = self.test else {
+            return text.into();
+        };
+        let at = test.at.clone().key("confined").key(realm.word());
+        let of = Told {
+            at,
+            event: realm.word().to_owned(),
+            expected: test.name.clone(),
+            ..Told::default()
+        };
+        Said {
+            text,
+            of: Some(Box::new(of)),
+        }
+    }
+}
+
+impl Confinement {
+    /// Returns the calls that must be recorded to judge it.
+    #[must_use]
+    pub fn calls(&self) -> BTreeSet<&'static str> {
+        let all = self.all().into_iter();
+        all.flat_map(|rules| needed(rules.confined())).collect()
+    }
+
+    /// Whether each of its rules lets a file be written that is no link.
+    #[must_use]
+    pub fn lets_write(&self, path: &[u8]) -> bool {
+        let name = path.to_vec();
+        let part = Part {
+            name: "path".into(),
+            alias: None,
+            text: String::new(),
+            value: Value::Path {
+                given: name.clone(),
+                absolute: Some(name.clone()),
+                reached: Reached::Known {
+                    names: vec![name],
+                    is_led: false,
+                },
+            },
+        };
+        let act = Act {
+            realm: Realm::Writes,
+            thing: Thing::File(Cow::Borrowed(&part)),
+            is_done: Answer::Yes,
+        };
+        self.all().into_iter().all(|rules| {
+            let worlds = Worlds::new(rules.confined(), &self.folders, &[]);
+            let is_closed = closes(rules.confined(), Realm::Writes);
+            !is_closed || worlds.allows(&act) == Answer::Yes
+        })
+    }
+
+    /// The rules of the whole first, then those of each test.
+    fn all(&self) -> Vec<Rules<'_>> {
+        let tests = self.tests.iter().map(Some);
+        let all = std::iter::once(None).chain(tests);
+        all.map(|test| Rules {
+            confinement: self,
+            test,
+        })
+        .collect()
+    }
+
+    /// Which rules may hold for what was done, as places in that list.
+    fn holding(&self, realm: Realm, by: &Blamed) -> Vec<usize> {
+        let has = |(test, _): &(TestRules, usize)| closes(&test.confined, realm);
+        let of = |name: &str| {
+            let mut tests = self.tests.iter();
+            let place = tests.position(|it| has(it) && it.0.is_of(name));
+            place.map_or(0, |place| place + 1)
+        };
+        let mut all: Vec<usize> = match by {
+            Blamed::Nothing => vec![0],
+            Blamed::Test(name) => vec![of(name)],
+            Blamed::OneOf(names) if names.is_empty() => {
+                let tests = (1..).zip(&self.tests).filter(|(_, it)| has(it));
+                std::iter::once(0)
+                    .chain(tests.map(|(place, _)| place))
+                    .collect()
+            }
+            Blamed::OneOf(names) => names.iter().map(|name| of(name)).collect(),
+        };
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
 }
 
 /// An act that is not allowed, or may not be.
 struct Offence<'d> {
     deed: &'d Deed,
     act: Act<'d>,
+    by: Blamed,
 }
 
 /// Returns what was not allowed in each closed world, or is not known to be; `forgets` says whether
@@ -55,41 +188,91 @@ pub fn confine(
     forgets: bool,
 ) -> Vec<(Realm, Finding)> {
     let deeds = trace.in_order();
-    let worlds = Worlds::new(confinement, own_program(&deeds));
+    let own = own_program(&deeds);
+    let all = confinement.all();
+    let worlds: Vec<Worlds<'_>> = all
+        .iter()
+        .map(|rules| Worlds::new(rules.confined(), &confinement.folders, &own))
+        .collect();
+    let tests = Tests::of(&confinement.blaming, trace, &deeds);
     let mut sockets = Sockets::default();
-    let mut offences: BTreeMap<(Realm, Answer), Vec<Offence<'_>>> = BTreeMap::new();
+    let mut offences: BTreeMap<(usize, Realm, Answer), Vec<Offence<'_>>> = BTreeMap::new();
     for deed in deeds.iter().copied().filter(|deed| !is_start(deed)) {
         for act in acts(deed, &mut sockets) {
-            if !closes(&confinement.rules, act.realm) {
+            let by = match confinement.tests.is_empty() {
+                true => Blamed::Nothing,
+                false => tests.blame(deed),
+            };
+            let holding = confinement.holding(act.realm, &by);
+            let answers = holding.iter().filter_map(|place| {
+                let (rules, worlds) = (all.get(*place)?, worlds.get(*place)?);
+                let answer = match closes(rules.confined(), act.realm) {
+                    true => worlds.allows(&act).or(act.is_done.opposite()),
+                    false => Answer::Yes,
+                };
+                Some((*place, answer))
+            });
+            let answers: Vec<(usize, Answer)> = answers.collect();
+            let Some((place, first)) = answers.iter().find(|(_, it)| *it != Answer::Yes) else {
                 continue;
-            }
-            let answer = worlds.allows(&act).or(act.is_done.opposite());
-            if answer != Answer::Yes {
-                let kind = offences.entry((act.realm, answer)).or_default();
-                kind.push(Offence { deed, act });
-            }
+            };
+            // What one of the possible tests may do is not known to be forbidden.
+            let is_sure = answers.iter().all(|(_, answer)| answer == first);
+            let answer = if is_sure { *first } else { Answer::Unknown };
+            let kind = offences.entry((*place, act.realm, answer)).or_default();
+            kind.push(Offence { deed, act, by });
         }
     }
     let family = Family::of(trace);
-    let closed = Realm::ALL.into_iter();
-    let closed = closed.filter(|realm| closes(&confinement.rules, *realm));
-    let judged = closed.filter_map(|realm| {
-        let of = |answer| offences.get(&(realm, answer)).map(Vec::as_slice);
-        let line = confinement.lines.get(&realm).copied().unwrap_or_default();
-        let key = format!("`expect.confined.{}`", realm.word());
-        let finding = if let Some(all @ [first, ..]) = of(Answer::No) {
-            Finding::Failed(worlds.forbidden(&key, line, (first, all), &family).into())
-        } else if let Some(all @ [first, ..]) = of(Answer::Unknown) {
-            Finding::Unknown(undecided(&key, line, (first, all), &family).into())
-        } else if forgets {
-            let text = format!("{key} (line {line}) may have been broken by what was overwritten");
-            Finding::Unknown(text.into())
-        } else {
-            return None;
-        };
-        Some((realm, finding))
-    });
-    judged.collect()
+    let mut found = Vec::new();
+    for (place, (rules, worlds)) in all.iter().zip(&worlds).enumerate() {
+        let closed = Realm::ALL.into_iter();
+        for realm in closed.filter(|realm| closes(rules.confined(), *realm)) {
+            let of = |answer| offences.get(&(place, realm, answer)).map(Vec::as_slice);
+            let key = rules.key(realm);
+            let finding = if let Some(all @ [first, ..]) = of(Answer::No) {
+                let text = worlds.forbidden(&key, (first, all), &family);
+                Finding::Failed(rules.said(realm, text))
+            } else if let Some(all @ [first, ..]) = of(Answer::Unknown) {
+                let text = undecided(&key, (first, all), &family);
+                Finding::Unknown(rules.said(realm, text))
+            } else if forgets {
+                let (key, line) = &key;
+                let text =
+                    format!("{key} (line {line}) may have been broken by what was overwritten");
+                Finding::Unknown(rules.said(realm, text))
+            } else {
+                continue;
+            };
+            found.push((realm, finding));
+        }
+        found.extend(unused(*rules, &tests, forgets));
+    }
+    found
+}
+
+/// Rules of a test that did not run hold nothing.
+fn unused(rules: Rules<'_>, tests: &Tests, forgets: bool) -> Option<(Realm, Finding)> {
+    let (test, line) = rules.test?;
+    if tests.seen().iter().any(|name| test.is_of(name)) {
+        return None;
+    }
+    let mut closed = Realm::ALL.into_iter();
+    let realm = closed.find(|realm| closes(&test.confined, *realm))?;
+    let name = test.name.escape_debug();
+    let by = match rules.confinement.blaming.by {
+        BlameBy::Process => {
+            "no process was started for a test of this name; where tests are \
+                             threads or functions of one process, `blame` says so"
+        }
+        BlameBy::Thread => "no thread was named after a test of this name",
+        BlameBy::Output => "no runner printed that a test of this name ran",
+    };
+    let text = format!("`tests.\"{name}\"` (line {line}) holds nothing: {by}");
+    Some(match forgets {
+        true => (realm, Finding::Unknown(rules.said(realm, text))),
+        false => (realm, Finding::Failed(rules.said(realm, text))),
+    })
 }
 
 /// The workload's own `execve`, which was entered before anything was recorded.
@@ -119,144 +302,5 @@ fn own_program(deeds: &[&Deed]) -> Vec<Vec<u8>> {
             names
         }
         _ => Vec::new(),
-    }
-}
-
-impl Worlds<'_> {
-    fn forbidden(
-        &self,
-        key: &str,
-        line: usize,
-        (first, all): (&Offence<'_>, &[Offence<'_>]),
-        family: &Family,
-    ) -> String {
-        let Act { realm, thing, .. } = &first.act;
-        let allowed = match thing {
-            Thing::File(part) => self.of(*realm, part),
-            _ => None,
-        };
-        let shown = shown(*realm, thing, allowed);
-        let what = match &shown {
-            Some(shown) => format!("`{shown}`"),
-            None => "what has no name".to_owned(),
-        };
-        let mut lines = vec![format!("{key} does not allow {what} (line {line})")];
-        lines.push(format!("- {}", told(first.deed)));
-        lines.push(format!("  in {}", family.line_of(first.deed)));
-        let rule = shown.map(|shown| format!("  what allows it: {}: [{shown:?}]", realm.word()));
-        lines.extend(rule);
-        lines.extend(more(all));
-        lines.join("\n")
-    }
-}
-
-fn undecided(
-    key: &str,
-    line: usize,
-    (first, all): (&Offence<'_>, &[Offence<'_>]),
-    family: &Family,
-) -> String {
-    let why = match &first.act.thing {
-        _ if first.act.is_done == Answer::Unknown => {
-            Some("whether it was done is not known".to_owned())
-        }
-        Thing::File(part) => named::why_unknown(part).map(str::to_owned),
-        _ => None,
-    };
-    let why = why.unwrap_or_else(|| "what it was done to was not read".to_owned());
-    let mut lines = vec![format!("{key} (line {line}) cannot be decided: {why}")];
-    lines.push(format!("~ {}", told(first.deed)));
-    lines.push(format!("  in {}", family.line_of(first.deed)));
-    lines.extend(more(all));
-    lines.join("\n")
-}
-
-fn more(all: &[Offence<'_>]) -> Option<String> {
-    let more = all.len().saturating_sub(1);
-    (more > 0).then(|| format!("  and {more} more"))
-}
-
-/// What was done, in the words of the rule that allows it; `None` for what no rule names.
-fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) -> Option<String> {
-    let path = |name: &[u8]| {
-        let name = String::from_utf8_lossy(name);
-        name.strip_prefix("$DIR/").unwrap_or(&name).to_owned()
-    };
-    Some(match thing {
-        Thing::File(part) if is_no_file(part) => return None,
-        Thing::File(part) => {
-            let names = match &part.value {
-                Value::Path {
-                    reached: Reached::Known { names, .. },
-                    ..
-                }
-                | Value::File {
-                    reached: Reached::Known { names, .. },
-                    ..
-                } => names.as_slice(),
-                _ => &[],
-            };
-            let is_allowed = |name: &&Vec<u8>| {
-                let part = named::called(part, name);
-                allowed.is_some_and(|allowed| allowed.takes(&part) == Answer::Yes)
-            };
-            let not_allowed = names.iter().find(|name| !is_allowed(name));
-            let own = match &part.value {
-                Value::Path {
-                    given, absolute, ..
-                } => absolute.as_ref().unwrap_or(given),
-                Value::File { name, .. } => name,
-                Value::Bytes { bytes, .. } => {
-                    return Some(format!("unix:{}", String::from_utf8_lossy(bytes)));
-                }
-                _ => return Some(part.text.clone()),
-            };
-            let path = path(not_allowed.or(names.first()).unwrap_or(own));
-            match realm {
-                Realm::Network => format!("unix:{path}"),
-                _ => path,
-            }
-        }
-        Thing::Internet(ip, port) => internet(ip, *port),
-        Thing::Unbound => internet(&Thing::ANY.0, Thing::ANY.1),
-        Thing::Family(family) => format!("family:{family}"),
-        Thing::Raw => "raw".to_owned(),
-        Thing::Privilege(name) => (*name).to_owned(),
-        Thing::Unread => return None,
-    })
-}
-
-fn internet(ip: &core::net::IpAddr, port: u16) -> String {
-    core::net::SocketAddr::new(*ip, port).to_string()
-}
-
-/// Who made which process.
-struct Family(BTreeMap<u32, (String, Option<u32>)>);
-
-impl Family {
-    fn of(trace: &Normalised) -> Self {
-        let leaders = trace.processes().filter_map(|blocks| blocks.first());
-        let known = leaders.map(|block| {
-            let parent = block.parent.map(|parent| parent.process);
-            (block.task.process, (block.program.clone(), parent))
-        });
-        Self(known.collect())
-    }
-
-    /// `P1 sh > P2 git`: the processes from the first one to that of a deed.
-    fn line_of(&self, deed: &Deed) -> String {
-        let mut line = vec![format!("{} {}", deed.task, deed.program)];
-        let mut next = self
-            .0
-            .get(&deed.task.process)
-            .and_then(|(_, parent)| *parent);
-        while let Some(process) = next.filter(|_| line.len() <= self.0.len()) {
-            let known = self.0.get(&process);
-            let program = known.map_or("", |(program, _)| program);
-            line.push(format!("P{process} {program}"));
-            next = known.and_then(|(_, parent)| *parent);
-        }
-        line.reverse();
-        line.join(" > ")
     }
 }

@@ -178,6 +178,26 @@ pub fn needed(confined: &Confined) -> BTreeSet<&'static str> {
     calls
 }
 
+/// The folder of what is told of a process, whichever it is.
+pub const PROCESSES: &str = "/proc/*";
+
+/// Calls that send signals.
+pub(super) const SIGNALS: &[&str] = &[
+    "kill",
+    "pidfd_send_signal",
+    "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo",
+    "tgkill",
+    "tkill",
+];
+
+/// Returns the calls that must be recorded to state what a run did.
+#[must_use]
+pub fn stated() -> BTreeSet<&'static str> {
+    let calls = Realm::ALL.into_iter().flat_map(Realm::calls);
+    calls.chain(SIGNALS.iter().copied()).collect()
+}
+
 /// Whether a world is closed.
 pub(super) fn closes(confined: &Confined, realm: Realm) -> bool {
     match realm {

@@ -1,17 +1,16 @@
 //! The rules of a run as tests of what it does.
 
-use super::Confinement;
 use super::acts::{Act, Thing};
 use super::table::{Realm, SYSTEM_READS, SYSTEM_SOCKETS, SYSTEM_WRITES};
 use crate::matching::answer::Answer;
 use crate::matching::named;
-use crate::scenario::{AddressPattern, Literal, Test};
+use crate::scenario::{AddressPattern, Confined, Literal, Test};
 use crate::trace::{Part, Reached, Value};
 use perf_records::glob::is_glob;
 
 /// The rules of a run as tests.
 pub(super) struct Worlds<'c> {
-    confinement: &'c Confinement,
+    rules: &'c Confined,
     writes: Allowed,
     reads: Allowed,
     programs: Allowed,
@@ -46,8 +45,7 @@ impl Allowed {
 }
 
 impl<'c> Worlds<'c> {
-    pub(super) fn new(confinement: &'c Confinement, own: Vec<Vec<u8>>) -> Self {
-        let Confinement { rules, folders, .. } = confinement;
+    pub(super) fn new(rules: &'c Confined, folders: &[String], own: &[Vec<u8>]) -> Self {
         let system = |globs: &[&str]| -> Vec<Test> {
             let globs = globs.iter().filter(|_| rules.has_system);
             globs.map(|glob| path_test(glob)).collect()
@@ -80,7 +78,7 @@ impl<'c> Worlds<'c> {
             _ => None,
         });
         Self {
-            confinement,
+            rules,
             writes: Allowed::new(given(&rules.writes), system(SYSTEM_WRITES)),
             reads: Allowed::new(reads, system(SYSTEM_READS)),
             programs: Allowed::new([programs, own].concat(), Vec::new()),
@@ -103,7 +101,7 @@ impl<'c> Worlds<'c> {
 
     /// Whether an act is allowed, supposed that it was done.
     pub(super) fn allows(&self, act: &Act<'_>) -> Answer {
-        let rules = &self.confinement.rules;
+        let rules = self.rules;
         let network = || rules.network.iter().flatten();
         match (&act.thing, act.realm) {
             // A program may be in memory alone.
@@ -142,6 +140,21 @@ impl<'c> Worlds<'c> {
             // An address that was not read may be none.
             Realm::Network | Realm::Privileges => true,
         }
+    }
+}
+
+/// Whether nearly every program does this.
+pub(super) fn is_usual(act: &Act<'_>) -> bool {
+    let globs = match act.realm {
+        Realm::Reads => SYSTEM_READS,
+        Realm::Writes => SYSTEM_WRITES,
+        Realm::Network => SYSTEM_SOCKETS,
+        Realm::Programs | Realm::Privileges => return false,
+    };
+    let preset = globs.iter().map(|glob| path_test(glob)).collect();
+    match &act.thing {
+        Thing::File(part) => Allowed::new(Vec::new(), preset).takes(part) == Answer::Yes,
+        _ => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a run is confined to.
 
 use super::notation::deeds;
-use crate::matching::{Confinement, Finding, Realm, confine};
+use crate::matching::{Blaming, Confinement, Finding, Realm, confine};
 use crate::scenario::{AddressPattern, Confined};
 use crate::trace::{Block, Deed, Normalised, Reached, StableName, Value, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +49,8 @@ fn found_in(rules: &Confined, trace: &Normalised) -> Vec<(Realm, Finding)> {
             .map(str::to_owned)
             .to_vec(),
         hidden: BTreeSet::new(),
+        tests: Vec::new(),
+        blaming: Blaming::default(),
     };
     confine(&confinement, trace, false)
 }

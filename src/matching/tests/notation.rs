@@ -51,6 +51,7 @@ fn deed(line: &str, moment: u64) -> Deed {
         unseen: None,
         behind: Vec::new(),
         ends: None,
+        injected: Default::default(),
     };
     let is_call = rest.split(' ').next().unwrap().contains('(');
     let Some((name, rest)) = rest.split_once('(').filter(|_| is_call) else {

@@ -75,12 +75,12 @@ fn cards(out: &mut String, report: &MatrixReport<'_>) {
         let number = place.saturating_add(2);
         let _always_fits = write!(
             out,
-            "  .matrix > tbody > tr:not(.more) > td:nth-child({number})::after {{ content: \"\\2002"
+            "  .matrix > tbody > tr:not(.more) > td:nth-child({number})::after {{ content: \"\\2002 "
         );
         for c in column.kernel.chars() {
             match c.is_ascii_alphanumeric() {
                 true => out.push(c),
-                // By its number and a blank, which ends the number.
+                // By its number and a blank, which ends the number, as above.
                 false => {
                     let _always_fits = write!(out, "\\{:x} ", u32::from(c));
                 }

@@ -56,7 +56,11 @@ pub(super) fn kernels(out: &mut String, report: &MatrixReport<'_>) {
         );
         for (verdict, count) in own_counts(report, column, &given) {
             let class = if count > 0 { verdict.word() } else { "none" };
-            let _always_fits = write!(out, "<td class=\"n {class}\">{count}</td>");
+            let word = words(verdict);
+            let _always_fits = write!(
+                out,
+                "<td class=\"n {class}\" data-word=\"{word}\">{count}</td>"
+            );
         }
         out.push_str("</tr>\n");
     }

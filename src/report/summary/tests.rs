@@ -25,6 +25,7 @@ fn call(thread: u32, name: &str, time: u64, value: i64) -> Call {
         memory: Default::default(),
         files: Default::default(),
         places: Default::default(),
+        injected: Default::default(),
     }
 }
 

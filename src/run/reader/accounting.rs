@@ -1,6 +1,6 @@
 //! The reader's part of the account: whether all records came.
 
-use super::{Reader, number};
+use super::{Reader, held, number};
 use crate::plan::LEGACY_CALLS;
 use perf_live::events::{Account, EventSet};
 use perf_records::units::Hashed;
@@ -89,7 +89,12 @@ impl Reader<'_> {
             blind_rings: self.blind_rings,
             never_started: !self.saw_uncorking,
             unread: self.unread,
+            half_made: self.family.as_ref().map_or(0, |family| family.half_made),
             lost_records: self.lost_records,
+            answered: self.held.as_ref().map_or(0, held::Calls::answered),
+            unpaired: self.held.as_ref().map_or(0, held::Calls::unpaired),
+            not_again: self.held.as_ref().map_or(0, held::Calls::not_again),
+            differing: self.held.as_ref().map_or(0, held::Calls::differing),
             ..Account::default()
         }
     }

@@ -32,7 +32,7 @@ impl Reader<'_> {
         if let Some(delivered) = self.delivered.last_mut() {
             *delivered += 1;
         }
-        if Some(who.0) == self.init || self.forgot_calls_of(who.1) {
+        if Some(who.0) == self.init || !self.follows(who.1) || self.forgot_calls_of(who.1) {
             return Ok(());
         }
         match captured {

@@ -3,11 +3,16 @@
 mod accounting;
 mod contents;
 mod draining;
+mod family;
 mod gaps;
+mod held;
 mod life;
+mod midlife;
 mod names;
+mod side_band;
 mod software;
 mod stacks;
+mod telling;
 mod turns;
 
 pub(in crate::run) use life::Life;
@@ -20,14 +25,15 @@ use crate::plan::{EventsPlan, Meaning};
 use perf_live::events::Origin;
 use perf_live::sys::page_size;
 use perf_records::attr::Layout;
-use perf_records::record::{self, Header, LayoutTable, Other, Record, Sample, kind};
+use perf_records::record::{self, Header, LayoutTable, Sample, kind};
 use perf_records::space::Stack;
 use perf_records::units::{Cpu, Hashed, Nanos, Pid, Tid};
 use std::collections::{HashMap, HashSet};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use syscall_model::files::Tables;
 use syscall_model::mappings::Maps;
-use syscall_model::{Entry, Lineage, Observation, Sources, Starts, Tracker, uring};
+use syscall_model::{Lineage, Observation, Sources, Starts, Tracker};
 
 // The offset of `common_pid` in a tracepoint's record (`struct trace_entry`, linux/trace_events.h).
 const COMMON_PID: usize = 4;
@@ -58,6 +64,12 @@ pub struct Reader<'a> {
     /// Threads of which a call was seen since calls were overwritten; `None` if none were.
     remembered: Option<HashSet<Tid>>,
     saw_uncorking: bool,
+    /// Samples of other times are counted and not understood.
+    span: RangeInclusive<Nanos>,
+    /// The followed tasks, where the first of them lived already.
+    family: Option<family::Family>,
+    /// What was found of processes that lived already, until the records have come as far.
+    found: Option<midlife::Found>,
     delivered: Vec<u64>,
     lost_records: u64,
     n_samples: u64,
@@ -69,6 +81,8 @@ pub struct Reader<'a> {
     pub(super) threads: (u64, u64),
     init: Option<Pid>,
     fault: Fault,
+    /// What is known of calls that were held.
+    held: Option<held::Calls>,
     error: Option<SessionError>,
     /// `None` if no event has call chains.
     chains: Option<Chains>,
@@ -123,7 +137,10 @@ impl<'a> Reader<'a> {
             unread: 0,
             fetched: plan.fetches.keys().copied().collect(),
             remembered: None,
-            saw_uncorking: false,
+            saw_uncorking: setting.attached,
+            span: Nanos(0)..=Nanos(u64::MAX),
+            family: None,
+            found: None,
             // The last number counts the records of BPF programs.
             delivered: vec![0; n_requests + 1],
             lost_records: 0,
@@ -133,6 +150,7 @@ impl<'a> Reader<'a> {
             threads: (1, 1),
             init: setting.init,
             fault: setting.fault,
+            held: setting.held.clone().map(held::Calls::new),
             error: None,
         }
     }
@@ -194,99 +212,14 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Takes a record that is no sample.
-    fn side_band(&mut self, cpu: Cpu, record: &Record<'_>, bytes: &[u8]) {
-        if let Some(chains) = &mut self.chains {
-            chains.record(record, bytes);
+    /// Whether a sample is the workload's, after the start of its program.
+    fn is_of_workload(&mut self, place: usize, (pid, tid): (Pid, Tid), meaning: Meaning) -> bool {
+        let has_started = self.started || self.starts(place);
+        let is_its = has_started && Some(pid) != self.init && self.follows(tid);
+        if is_its {
+            self.makes_none(tid, meaning);
         }
-        match record {
-            // A group's events already fire while init names itself and forks the main process.
-            Record::Comm(comm, _) if !(self.started || comm.exec) => {}
-            Record::Fork(..) | Record::Exit(..) if !self.started => {}
-            Record::Comm(comm, id) => {
-                self.started |= comm.exec;
-                if let (true, Some(starts)) = (comm.exec, &mut self.starts) {
-                    starts.executed(comm.pid);
-                }
-                self.tracker.comm(comm, &mut self.out);
-                self.lineage.comm(comm);
-                if comm.exec {
-                    Life::begin(&mut self.life, comm.pid, id.time);
-                    self.flush();
-                    self.turn(cpu, Some((comm.pid, comm.tid)), id.time, false);
-                }
-            }
-            Record::Map(map, _) => {
-                let range = map.address..map.address.saturating_add(map.length);
-                if let Some(starts) = &mut self.starts {
-                    starts.mapped(map.pid, range, map.name);
-                }
-            }
-            Record::Fork(task, _) => {
-                self.threads.0 += 1;
-                self.threads.1 = self.threads.0.max(self.threads.1);
-                self.tracker.fork(task, &mut self.out);
-                self.lineage.fork(task);
-            }
-            Record::Exit(task, id) => {
-                self.turn(cpu, Some((task.pid, task.tid)), id.time, true);
-                if self.tracker.exit(task, &mut self.out) {
-                    if let (true, Some(starts)) = (task.pid.0 == task.tid.0, &mut self.starts) {
-                        starts.ended(task.pid);
-                    }
-                    self.threads.0 = self.threads.0.saturating_sub(1);
-                    self.lineage.exit(task);
-                    if let Some(life) = &mut self.life {
-                        life.ends(task.pid, id.time);
-                    }
-                }
-            }
-            Record::Lost(lost, _) => self.lost(lost.count),
-            Record::LostSamples(count, _) => self.lost(*count),
-            Record::Other(Other::Throttle(true, _), _) => self.throttled += 1,
-            Record::Other(Other::Switch(way) | Other::SwitchCpuWide(way, ..), id)
-                if self.started && !way.out =>
-            {
-                self.turn(cpu, id.task, id.time, false);
-            }
-            Record::Sample(_) | Record::Other(..) | Record::Unknown { .. } => {}
-        }
-    }
-
-    fn flush(&mut self) {
-        // Where they are: they are large.
-        for observation in &mut self.out {
-            self.tables.observe(observation);
-            self.maps.observe(observation);
-            self.lineage.observe(observation);
-            match observation {
-                Observation::Call(call) => {
-                    self.saw_uncorking |= call.entry == Entry::Uncorking;
-                    self.blind_rings +=
-                        u64::from(self.plan.operations.is_blind && uring::submits(call));
-                    let is_unread = self.reads_memory && accounting::is_unread(&self.fetched, call);
-                    self.unread += u64::from(is_unread);
-                    self.left_group += u64::from(Self::is_born_elsewhere(call));
-                }
-                Observation::OutOfSight(_) => self.out_of_sight += 1,
-                _ => {}
-            }
-            match stacks::of(&mut self.stacks, observation) {
-                Some(stack) => self.observer.observe_with(observation, &stack),
-                None => self.observer.observe(observation),
-            }
-        }
-        self.out.clear();
-    }
-
-    /// Called when all records have been taken.
-    pub fn finish(&mut self) {
-        self.tracker.finish(&mut self.out);
-        self.flush();
-        for note in self.chains.iter_mut().flat_map(Chains::notes) {
-            self.observer.note(&note);
-        }
-        self.observer.pause();
+        is_its
     }
 
     fn sample(
@@ -307,17 +240,21 @@ impl<'a> Reader<'a> {
         };
         let (mut pid, mut tid) = sample.task.ok_or_else(|| lacks("thread"))?;
         let time = sample.time.ok_or_else(|| lacks("time"))?;
+        if !self.span.contains(&time) {
+            return Ok(());
+        }
+        self.catch_up(time);
         let common = |raw: &[u8]| raw.get(COMMON_PID..)?.first_chunk().copied();
         let common = sample.raw.and_then(common).map(i32::from_ne_bytes);
         if let (u32::MAX, Some(common)) = (tid.0, common) {
             // The task is reaped: only the tracepoint's record still has its id.
             (pid, tid) = (Pid(common as u32), Tid(common as u32));
         }
-        if !(self.started || self.starts(place)) || Some(pid) == self.init {
-            return Ok(());
-        }
         let meaning = self.plan.meanings.get(place).copied();
         let meaning = meaning.ok_or_else(|| lacks("meaning"))?;
+        if !self.is_of_workload(place, (pid, tid), meaning) {
+            return Ok(());
+        }
         if let Meaning::Event(event) = meaning
             && self.plan.has_no_payload(event)
         {
@@ -353,8 +290,7 @@ impl<'a> Reader<'a> {
                 }
                 let mask = self.registers(place);
                 let (who, abi) = ((pid, tid), convention(number, sample, mask));
-                self.tracker
-                    .enter(who, time, abi, number, words, &mut self.out);
+                self.entered(who, time, (abi, number), words);
                 if let Some(stack) = stack {
                     self.stacks.insert((tid, time), stack);
                 }
@@ -363,8 +299,7 @@ impl<'a> Reader<'a> {
             Meaning::Leave { id, ret } => {
                 let (number, value) = (number(id)?, word(ret)? as i64);
                 let call = (left_by(number, sample, self.registers(place)), number);
-                self.tracker
-                    .leave((pid, tid), time, call, value, &mut self.out);
+                self.left((pid, tid), time, call, value);
             }
             Meaning::Refusal => self.tracker.refused((pid, tid), &mut self.out),
             Meaning::LeavesGroup => self.left_group += 1,

@@ -2,6 +2,7 @@
 //! run, and read again as if the run took place now.
 
 mod described;
+mod held;
 mod inject;
 mod lay;
 mod replay;

@@ -3,11 +3,12 @@
 //! A file holds it as JSON behind all that perf reads ([`Feature::BESIDES`]). A recording of perf
 //! lacks it, and so does a pipe.
 
+use super::held::{self, HeldCall};
 use super::lay::Lay;
 use super::sum::Sum;
 use crate::plan::EventsPlan;
 use crate::run::{Names, Setting};
-use crate::verdict::{Known, Run};
+use crate::verdict::{Faults, Known, Run};
 use perf_live::events::{Account, EventRequest};
 use perf_live::sandbox::FileType;
 use perf_live::sandbox::{Captured, Left, LeftContent, LeftFile};
@@ -59,6 +60,12 @@ pub struct Saved {
     /// What lay under each name that was looked up, if names were followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     names: Option<Vec<(Bytes, Lay)>>,
+    /// The calls that were held for faults.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    held: Vec<HeldCall>,
+    /// What became of the faults, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    faults: Option<Faults>,
     /// The sum over the records and these fields.
     sum: u64,
 }
@@ -215,6 +222,8 @@ impl Saved {
                     .map(|(path, found)| (path.as_slice().into(), found.into()))
                     .collect()
             }),
+            held: setting.held.as_ref().map(held::kept).unwrap_or_default(),
+            faults: run.faults.yes().cloned(),
             sum: 0,
         }
     }
@@ -292,6 +301,7 @@ impl Saved {
             }),
             reads_memory: self.reads_memory,
             of_group: self.of_group,
+            held: (!self.held.is_empty()).then(|| held::log(&self.held).unwrap_or_default()),
             ..Setting::default()
         }
     }
@@ -315,6 +325,7 @@ impl Saved {
             untold: self.untold.clone(),
             survivors: self.survivors.clone().map_or(unknown.survivors, Known::Yes),
             usage: self.usage,
+            faults: self.faults.clone().map_or(unknown.faults, Known::Yes),
             directory: directory.map(|path| String::from_utf8_lossy(&path).into_owned()),
             ..unknown
         }

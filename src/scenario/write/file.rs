@@ -48,6 +48,18 @@ pub struct Draft {
     pub on_snapshot: Vec<String>,
 }
 
+/// How a workload ends, as `exit` has it.
+pub(super) fn exit_word(exit: ExitKind) -> String {
+    match exit {
+        ExitKind::Code(code) => code.to_string(),
+        ExitKind::Signal(number) => match Signal::try_from(number) {
+            Ok(signal) => format!("{{ signal: {signal} }}"),
+            // A signal without a name cannot be expected.
+            Err(_) => format!("0  # signal {number}"),
+        },
+    }
+}
+
 /// Expectations that hold, for the author to take or to leave.
 #[derive(Clone, Debug)]
 pub struct Suggestion {
@@ -245,15 +257,7 @@ impl File {
 
     fn expect(&mut self, draft: &Draft) {
         self.line(0, "expect:");
-        let exit = match draft.exit {
-            ExitKind::Code(code) => code.to_string(),
-            ExitKind::Signal(number) => match Signal::try_from(number) {
-                Ok(signal) => format!("{{ signal: {signal} }}"),
-                // A signal without a name cannot be expected.
-                Err(_) => format!("0  # signal {number}"),
-            },
-        };
-        self.line(2, &format!("exit: {exit}"));
+        self.line(2, &format!("exit: {}", exit_word(draft.exit)));
         for (key, output) in [("stdout", &draft.stdout), ("stderr", &draft.stderr)] {
             match output {
                 None => {}

@@ -25,11 +25,13 @@ fn call(thread: u32, name: &str, (from, to): (u64, u64), args: [u64; 6], value: 
         memory: Memory::default(),
         files: Files::default(),
         places: Default::default(),
+        injected: Default::default(),
     }
 }
 
 fn enter(story: &mut Story, call: &Call) {
     story.tell(Observation::Entered {
+        is_answered: false,
         actor: call.actor,
         abi: call.abi,
         number: call.number,

@@ -89,6 +89,12 @@ const CASES: &[Case] = &[
         &["-e", "sched:sched_process_exec", "-o", "r", "true"],
         Ends::Neither { well: 0 },
     ),
+    case("check", &["--", "true"], ON_ERROR),
+    case(
+        "check",
+        &["-o", "c", "--", "true"],
+        Ends::Neither { well: 0 },
+    ),
     case("stat", &["true"], ON_ERROR),
     case("stat", &["-o", "s", "true"], Ends::Neither { well: 0 }),
     case(

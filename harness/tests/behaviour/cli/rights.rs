@@ -5,6 +5,11 @@ use super::PASSES;
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
 
+const OPENS: &str = "workload: { run: [cat, a], files: { a: x } }
+trace: { events: [{ syscalls: [openat] }] }
+expect: { sequence: [{ openat: { path: a } }] }
+snapshot: false";
+
 /// Runs a copy of the program that all users may read, as the user nobody.
 fn as_nobody(project: &Project, arguments: &[&str]) -> Run {
     project.copy_program(env!("CARGO_BIN_EXE_harness"), "program");
@@ -46,6 +51,8 @@ fn without_the_right_to_trace_run_and_trace_say_so_once() {
     for name in ["a", "b", "c"] {
         project.scenario(name, PASSES);
     }
+    // Without tracefs it is not known what fields the call has.
+    project.scenario("fields", OPENS);
     for arguments in [
         &["run", "scenarios"][..],
         &["run", "--format", "json", "scenarios"],
@@ -57,6 +64,71 @@ fn without_the_right_to_trace_run_and_trace_say_so_once() {
     let run = as_nobody(&project, &["trace", "true"]);
     run.assert_status(125);
     assert_says_what_is_missing(&run);
+    project.assert_nothing_left();
+}
+
+/// Root has its name there and some capabilities, as in a container.
+#[test]
+fn root_without_roots_rights_runs_scenarios_as_an_ordinary_user_does() {
+    require!(right_to_trace());
+    require!(program("setpriv"));
+    let project = Project::with("opens", OPENS);
+    project.scenario(
+        "user",
+        "workload: { run: [\"true\"] }\nsandbox: { user: nobody }\nsnapshot: false",
+    );
+    // Its id is that of the machine's root, by which the kernel guards these files.
+    project.scenario(
+        "guarded",
+        "workload:
+  shell: |
+    for file in /proc/sys /proc / /usr; do mount -o remount,bind,rw $file; done 2>/dev/null
+    cat /proc/sys/vm/swappiness > /proc/sys/vm/swappiness && echo written
+    touch /usr/written && echo written
+expect: { stdout: \"\", exit: 1 }
+snapshot: false",
+    );
+    let run_with = |rights: &str, arguments: &[&str]| {
+        let inherited = format!("--inh-caps=-all,{rights}");
+        let bound = format!("--bounding-set=-all,{rights}");
+        let program = env!("CARGO_BIN_EXE_harness");
+        let words = ["setpriv", &inherited, &bound, program];
+        project.run(&[], &[&words, arguments].concat())
+    };
+    // Since Linux 5.12 root's id is in a user namespace only by a right to it.
+    let doctor = run_with("+perfmon,+bpf", &["doctor"]);
+    if doctor.status != 0 {
+        assert!(
+            doctor.stdout.contains("remedy: add CAP_SETFCAP"),
+            "{}",
+            doctor.stdout
+        );
+    }
+    let run = |arguments: &[&str]| run_with("+perfmon,+bpf,+setfcap", arguments);
+    let doctor = run(&["doctor"]);
+    assert!(
+        doctor
+            .stdout
+            .contains("rights: root's name without root's rights"),
+        "{}",
+        doctor.stdout
+    );
+    assert!(
+        doctor.stdout.ends_with("scenarios can run here\n"),
+        "{}",
+        doctor.stdout
+    );
+    let run = run(&["run", "scenarios"]);
+    run.assert_status(0);
+    for name in ["opens", "guarded"] {
+        assert!(
+            run.stdout.contains(&format!("pass  {name}  (")),
+            "{}",
+            run.stdout
+        );
+    }
+    let skipped = "skipped  user: needs root, to run the workload as another user";
+    assert!(run.stdout.contains(skipped), "{}", run.stdout);
     project.assert_nothing_left();
 }
 

@@ -157,8 +157,8 @@ fn what_strace_has_and_harness_has_not_is_refused_before_anything_runs() {
     let project = Project::new();
     for (options, said) in [
         (
-            &["-e", "inject=openat:error=EIO"][..],
-            "harness: -e has no `inject=`: nothing that the command does",
+            &["-e", "inject=openat:err=EIO"][..],
+            "`err=EIO` makes no sense",
         ),
         (
             &["-e", "status=failed"],

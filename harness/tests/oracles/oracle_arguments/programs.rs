@@ -80,6 +80,9 @@ impl Program {
 const REPOSITORY: &str = "git init -q . && git config user.name n && git config user.email e && \
                           git add a.txt sub && git commit -q -m m";
 
+/// Structures and arrays at the end of a page, some of which go on behind it.
+pub(super) const PAGE_ENDS: Program = Program::new("page ends", "", Run::Oracle("page-ends"));
+
 /// All of them.
 pub(super) const PROGRAMS: &[Program] = &[
     Program::words("true", "true"),

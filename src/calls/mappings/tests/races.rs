@@ -142,6 +142,7 @@ fn a_call_that_was_not_seen_to_enter_may_have_taken_anything() {
             memory: Memory::default(),
             files: Files::default(),
             places: Places::default(),
+            injected: Default::default(),
         }));
         assert_eq!(it.at(1, 0x10_0000), expected);
         assert_eq!(it.map(1, 0x10_0000, PAGE), "map:1");

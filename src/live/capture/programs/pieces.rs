@@ -106,6 +106,7 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
         _ => 0,
     };
     let (next, string, read, failed) = (a.label(), a.label(), a.label(), a.label());
+    let beyond = a.label();
     a.load(Width::B, R4, R8, at + spec::KIND);
     a.jump_if(If::Eq, R4, 0, next);
     argument(a, at, spec::ARGUMENT);
@@ -130,7 +131,13 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
     a.mov_reg(R2, R5);
     a.load(Width::D, R3, R9, PIECES + piece::ADDRESS);
     a.call(Helper::ProbeReadUser);
-    a.jump_if(If::Ne, R0, 0, failed);
+    a.jump_if(If::Ne, R0, 0, beyond);
+    a.load(Width::W, R0, R9, PIECES + piece::LENGTH);
+    a.jump(read);
+
+    a.here(beyond);
+    read_to_the_end_of_the_page(a, of_exit, failed);
+    try_again_at_exit(a, which);
     a.load(Width::W, R0, R9, PIECES + piece::LENGTH);
     a.jump(read);
 
@@ -154,6 +161,26 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
     }
     finish_piece(a, R9);
     a.here(next);
+}
+
+/// Reads what the page holds at whose end the bytes lie that the piece `R9` is to have. No limit is
+/// longer than a page, so that there are two at most.
+fn read_to_the_end_of_the_page(a: &mut Asm, of_exit: i32, failed: Label) {
+    const PAGE: i32 = 4096;
+    a.load(Width::D, R3, R9, PIECES + piece::ADDRESS);
+    a.mov_reg(R1, R3);
+    a.op(Op::And, R1, PAGE - 1);
+    a.mov(R5, PAGE);
+    a.op_reg(Op::Sub, R5, R1);
+    a.load(Width::W, R2, R9, PIECES + piece::LENGTH);
+    a.jump_if_reg(If::Le, R2, R5, failed);
+    a.op(Op::And, R5, PIECE_MASK);
+    a.store(Width::W, R9, PIECES + piece::LENGTH, R5);
+    a.store_number(Width::B, R9, PIECES + piece::STATE, piece::PART | of_exit);
+    a.lea(R1, R9, i32::from(PIECES + piece::SIZE));
+    a.mov_reg(R2, R5);
+    a.call(Helper::ProbeReadUser);
+    a.jump_if(If::Ne, R0, 0, failed);
 }
 
 /// Reads the string at the address of the piece `R9` into it; `R0 = ` its length.

@@ -3,7 +3,8 @@
 //! The parent has many threads, of which the child has one and a copy of all locks: it must not
 //! allocate, panic, print or take a lock.
 
-use super::descriptors::{Ends, GO, OBITUARY, STATUS, keep_descriptors, place_descriptors};
+use super::descriptors::{Ends, GATE, GO, OBITUARY, STATUS, keep_descriptors, place_descriptors};
+use super::gate;
 use super::message::READY;
 use super::{CLAIM, Own, ResourceLimit, Stage, step};
 use crate::sys::rights;
@@ -21,6 +22,7 @@ pub(super) struct Prepared<'a> {
     pub(super) go: c_int,
     pub(super) status: c_int,
     pub(super) obituary: Option<c_int>,
+    pub(super) gate: Option<gate::Prepared>,
     pub(super) own_session: bool,
     pub(super) umask: Option<u32>,
     pub(super) fixed_addresses: bool,
@@ -55,6 +57,13 @@ pub(super) unsafe fn main(prepared: &Prepared<'_>) -> ! {
                 }
                 settle(prepared, here);
                 wait_for_go(here, prepared.token);
+                if let Some(gate) = &prepared.gate {
+                    or_die(
+                        status,
+                        Stage::Gate,
+                        gate.install(gate.socket, prepared.token),
+                    );
+                }
                 execute(prepared, here)
             }
             Some(own) => {
@@ -128,6 +137,7 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
             or_die(STATUS, Stage::Fork, Err(errno()));
         }
         libc::syscall(libc::SYS_close_range, 0, STATUS, 0);
+        libc::close(GATE);
         send(OBITUARY, main as u32, 0);
         loop {
             let mut status: c_int = 0;
@@ -161,6 +171,9 @@ extern "C" fn main_process(prepared: *mut libc::c_void) -> c_int {
             libc::prctl(libc::PR_SET_DUMPABLE, 0);
         }
         settle(prepared, ends);
+        if let Some(gate) = &prepared.gate {
+            or_die(STATUS, Stage::Gate, gate.install(GATE, prepared.token));
+        }
         execute(prepared, ends)
     }
 }
@@ -289,13 +302,23 @@ unsafe fn wait_for_go(ends: Ends, token: u64) {
     }
 }
 
+/// Calls may be held from here on, but for those that have the token as their last word, which the
+/// kernel does not look at.
+#[expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "a straight line of system calls"
+)]
 unsafe fn execute(prepared: &Prepared<'_>, ends: Ends) -> ! {
+    let (argv, envp, token) = (prepared.argv, prepared.envp, prepared.token);
     // SAFETY: NULL-terminated arrays of valid strings, by the caller's promise.
-    unsafe { libc::execve(prepared.program, prepared.argv, prepared.envp) };
-    // SAFETY: as the caller's.
-    unsafe { or_die(ends.status, Stage::Exec, Err(errno())) };
-    // SAFETY: ends the process.
-    unsafe { libc::_exit(127) }
+    unsafe { libc::syscall(libc::SYS_execve, prepared.program, argv, envp, 0, 0, token) };
+    let words = [Stage::Exec.number(), errno() as u32];
+    // SAFETY: eight bytes of our own, and the end of the process.
+    unsafe {
+        libc::syscall(libc::SYS_write, ends.status, words.as_ptr(), 8, 0, 0, token);
+        libc::syscall(libc::SYS_exit_group, 127, 0, 0, 0, 0, token);
+        libc::_exit(127)
+    }
 }
 
 unsafe fn or_die(status: c_int, stage: Stage, result: Result<(), c_int>) {

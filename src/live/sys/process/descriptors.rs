@@ -10,7 +10,8 @@ use libc::c_int;
 pub(super) const GO: c_int = 3;
 pub(super) const STATUS: c_int = 4;
 pub(super) const OBITUARY: c_int = 5;
-pub(super) const LAST: c_int = OBITUARY;
+pub(super) const GATE: c_int = 6;
+pub(super) const LAST: c_int = GATE;
 
 /// The ends by which it hears of the harness, and is heard.
 #[derive(Clone, Copy)]
@@ -38,6 +39,7 @@ pub fn outlives_exec(number: i32) -> bool {
 pub(super) unsafe fn place_descriptors(prepared: &Prepared<'_>) -> Result<(), c_int> {
     let [stdin, stdout, stderr] = prepared.stdio;
     let obituary = prepared.obituary.unwrap_or(prepared.status);
+    let gate = prepared.gate.as_ref().map_or(obituary, |gate| gate.socket);
     let wanted = [
         stdin,
         stdout,
@@ -45,8 +47,9 @@ pub(super) unsafe fn place_descriptors(prepared: &Prepared<'_>) -> Result<(), c_
         prepared.go,
         prepared.status,
         obituary,
+        gate,
     ];
-    let mut high = [-1; 6];
+    let mut high = [-1; 7];
     // SAFETY: descriptor numbers only.
     unsafe {
         // Out of the way first: a source may have the number of another's destination.
@@ -62,10 +65,10 @@ pub(super) unsafe fn place_descriptors(prepared: &Prepared<'_>) -> Result<(), c_
                 return Err(errno());
             }
         }
-        let last_kept = if prepared.obituary.is_some() {
-            OBITUARY
-        } else {
-            STATUS
+        let last_kept = match (&prepared.gate, prepared.obituary) {
+            (Some(_), _) => GATE,
+            (None, Some(_)) => OBITUARY,
+            (None, None) => STATUS,
         };
         if libc::syscall(libc::SYS_close_range, last_kept + 1, libc::c_uint::MAX, 0) == -1 {
             return Err(errno());

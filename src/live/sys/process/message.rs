@@ -25,6 +25,8 @@ pub enum Stage {
     Exec,
     /// Setting the limits of single processes.
     Limits,
+    /// Having calls held for the harness.
+    Gate,
 }
 
 // The numbers of steps begin here.
@@ -33,7 +35,7 @@ const STEPS: u32 = 1000;
 pub(super) const READY: u32 = 1;
 
 impl Stage {
-    const NAMED: [Self; 9] = [
+    const NAMED: [Self; 10] = [
         Self::Descriptors,
         Self::Signals,
         Self::Session,
@@ -43,6 +45,7 @@ impl Stage {
         Self::Fork,
         Self::Exec,
         Self::Limits,
+        Self::Gate,
     ];
 
     /// Its number on the pipe.
@@ -58,6 +61,7 @@ impl Stage {
             Self::Fork => 8,
             Self::Exec => 9,
             Self::Limits => 10,
+            Self::Gate => 11,
         }
     }
 

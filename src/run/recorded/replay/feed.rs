@@ -17,7 +17,7 @@ use perf_records::space::Stack;
 use perf_records::units::{Cpu, Nanos, Pid};
 use std::sync::Arc;
 use std::time::SystemTime;
-use syscall_model::{Entry, Observation, Remembered};
+use syscall_model::{Observation, Remembered};
 
 impl RecordedRun {
     /// Says that the run was on this machine just now: the files that its calls named can still be
@@ -331,8 +331,7 @@ impl Watcher<'_> {
             Observation::Call(call)
                 if self.main == Some(call.actor.pid) && call.name() == Some("exit_group") =>
             {
-                if let Entry::Seen { args, .. } = call.entry {
-                    let [status, ..] = args;
+                if let Some([status, ..]) = call.entry.args() {
                     self.exit = i32::try_from(status & 0xff).ok().map(ExitKind::Code);
                 }
             }

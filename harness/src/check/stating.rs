@@ -1,0 +1,102 @@
+//! States what a command did, and writes rules of it.
+
+use super::{Arguments, NoCheck};
+use crate::out::note;
+use crate::results::Form;
+use crate::trace::Sink;
+use crate::{reports, status};
+use perf_live::units::ExitKind;
+use perf_records::units::shown_path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use trace_harness::matching::{Blaming, Statement, statement};
+use trace_harness::report::Stated;
+use trace_harness::run::Checked;
+use trace_harness::suggest;
+use trace_harness::verdict::{Finding, Kind, Known, Run};
+
+/// States what the command did, and writes rules of it; returns the exit status.
+pub(super) fn state(
+    arguments: &Arguments,
+    blaming: &Blaming,
+    checked: Checked,
+    sink: &mut Sink,
+) -> Result<u8, NoCheck> {
+    let Checked { report, run } = checked;
+    let Some(run) = run else {
+        for finding in &report.findings {
+            note!("harness: {}", finding.text);
+        }
+        return Ok(status::TRACE_TROUBLE);
+    };
+    let command = blaming.command.as_slice();
+    let statement = statement(blaming, &run.trace);
+    let gaps = report.findings.iter().filter(|finding| is_gap(finding));
+    let stated = Stated {
+        command,
+        statement: &statement,
+        exit: run.exit.clone(),
+        processes: run.trace.processes().count(),
+        lost: report.lost,
+        gaps: gaps.map(|finding| finding.text.clone()).collect(),
+    };
+    let text = |form: Form| {
+        let mut text = String::new();
+        match form {
+            Form::Json => stated.json(&mut text),
+            Form::Markdown => stated.markdown(&mut text),
+            _ => stated.text(&mut text),
+        }
+        text
+    };
+    let is_written = sink.write_all(text(arguments.results.format).as_bytes());
+    let files = arguments.results.forms();
+    let files = files.map(|(form, path)| (path, text(form)));
+    let mut all_well = reports::write_all(files) && is_written.is_ok();
+    for note in &report.notes {
+        note!("note: {note}");
+    }
+    if let Some(file) = &arguments.learn {
+        all_well &= learn(file, command, &statement, &run, stated.is_complete());
+    }
+    let exit = run.exit.yes().copied();
+    Ok(match exit {
+        Some(exit) if all_well && stated.is_complete() => match exit {
+            ExitKind::Code(code) => u8::try_from(code).unwrap_or(status::TRACE_TROUBLE),
+            ExitKind::Signal(signal) => 128 | u8::try_from(signal).unwrap_or(0),
+        },
+        _ => status::TRACE_TROUBLE,
+    })
+}
+
+/// Whether a finding says that something is not known. Without rules nothing else is found, but for
+/// how the command ended.
+fn is_gap(finding: &Finding) -> bool {
+    !matches!(finding.kind, Kind::Missed | Kind::Remark)
+}
+
+/// Writes rules; returns whether they were written.
+fn learn(
+    file: &Path,
+    command: &[String],
+    statement: &Statement,
+    run: &Run,
+    is_complete: bool,
+) -> bool {
+    let Known::Yes(exit) = run.exit else {
+        note!("harness: no rules were written: how the command ended is not known");
+        return false;
+    };
+    if !is_complete {
+        note!("harness: no rules were written: the statement is not complete");
+        return false;
+    }
+    let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
+    let temporary = temporary.map(|folder: PathBuf| folder.to_string_lossy().into_owned());
+    let rules = suggest::rules(command, statement, exit, &temporary);
+    let is_written = reports::write_all([(file, rules.text())].into_iter());
+    if is_written {
+        note!("harness: written: {}", shown_path(file));
+    }
+    is_written
+}

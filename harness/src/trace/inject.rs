@@ -1,0 +1,249 @@
+//! `-e inject=SET:...`: what is done to calls, in the words of strace.
+
+use nix::libc;
+use perf_records::units::Nanos;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use syscall_model::errno::errno_name;
+use syscall_model::names::Abi;
+use syscall_model::select::Selection;
+use syscall_model::signals::known_signal;
+use syscall_model::{Answer, Injected};
+use trace_harness::plan::{EventsPlan, FaultPlan};
+use trace_harness::run::{Bench, Doing, Setting};
+use trace_harness::scenario::When;
+
+const MOST_COUNT: u64 = 65535;
+
+/// Returns the words of `-e` without those that inject, and the faults of these. Of several that
+/// name a call the last counts, as in strace.
+pub(super) fn split(sets: &[String]) -> Result<(Vec<String>, Vec<FaultPlan>), String> {
+    let (mut rest, mut faults) = (Vec::new(), Vec::<FaultPlan>::new());
+    for set in sets {
+        let Some((qualifier, said)) = set.split_once('=').filter(|(word, _)| is_ours(word)) else {
+            rest.push(set.clone());
+            continue;
+        };
+        let fault = fault(qualifier, said).map_err(|why| format!("-e {set}: {why}"))?;
+        for earlier in &mut faults {
+            let names = &mut earlier.matcher.names;
+            names.retain(|name| !fault.matcher.names.contains(name));
+        }
+        faults.push(fault);
+    }
+    faults.retain(|fault| !fault.matcher.names.is_empty());
+    Ok((rest, faults))
+}
+
+/// What is done to the calls of a command.
+pub(super) fn doing<'a>(
+    bench: &'a Bench<'a>,
+    events: &'a EventsPlan,
+    faults: &'a [FaultPlan],
+    setting: &'a Setting,
+) -> Doing<'a> {
+    let directory = setting.initial.directory.as_deref().unwrap_or_default();
+    Doing {
+        bench,
+        events,
+        faults,
+        directory: Path::new(OsStr::from_bytes(directory)),
+    }
+}
+
+fn is_ours(word: &str) -> bool {
+    ["inject", "fault"].contains(&word)
+}
+
+fn fault(qualifier: &str, said: &str) -> Result<FaultPlan, String> {
+    let mut parts = said.split(':');
+    let set = parts.next().unwrap_or_default();
+    let is_negated = set.starts_with('!');
+    let words = set
+        .split(',')
+        .enumerate()
+        .map(|(place, word)| match is_negated && place > 0 {
+            true => format!("!{word}"),
+            false => word.to_owned(),
+        });
+    let words: Vec<String> = words.collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let native = Abi::native();
+    let selection = Selection::parse(&words, native).map_err(|unknown| unknown.to_string())?;
+    let names: BTreeSet<String> = selection.all_names().map(str::to_owned).collect();
+    let (mut injected, mut when) = (Injected::default(), When::default());
+    let mut late = None;
+    for part in parts {
+        let (key, value) = part.split_once('=').unwrap_or((part, ""));
+        let wrong = || format!("`{part}` makes no sense");
+        match key {
+            "error" if injected.answer.is_none() => {
+                injected.answer = Some(Answer::Error(error(value).ok_or_else(wrong)?));
+            }
+            "retval" if injected.answer.is_none() && qualifier == "inject" => {
+                injected.answer = Some(Answer::Value(number(value).ok_or_else(wrong)?));
+            }
+            "error" | "retval" => return Err("there is one answer to a call".to_owned()),
+            "signal" => injected.signal = Some(signal(value).ok_or_else(wrong)?),
+            "delay_enter" => injected.delay = Some(delay(value).ok_or_else(wrong)?),
+            "delay_exit" => late = Some(delay(value).ok_or_else(wrong)?),
+            "when" => when = times(value).ok_or_else(wrong)?,
+            "syscall" | "poke_enter" | "poke_exit" => {
+                return Err(format!(
+                    "there is no `{key}`: neither the call nor memory is changed"
+                ));
+            }
+            _ => return Err(wrong()),
+        }
+    }
+    if injected.answer.is_none() && qualifier == "fault" {
+        injected.answer = Some(Answer::Error(libc::ENOSYS));
+    }
+    if injected.is_nothing() && late.is_none() {
+        return Err(
+            "it does not say what is done: `error`, `retval`, `signal` or a delay".to_owned(),
+        );
+    }
+    if let Some(late) = late {
+        // Nothing happens between the two ends of a call that is not made.
+        if injected.answer.is_none() {
+            return Err("`delay_exit` needs `error` or `retval`: a call that is made cannot be held at its end".to_owned());
+        }
+        let whole = injected
+            .delay
+            .map_or(0, |delay| delay.0)
+            .saturating_add(late.0);
+        injected.delay = Some(Nanos(whole));
+    }
+    Ok(FaultPlan::of_calls(set, names, when, injected))
+}
+
+fn error(value: &str) -> Option<i32> {
+    let named = (1..4096).find(|number| errno_name(*number) == Some(value));
+    let number = || {
+        value
+            .parse()
+            .ok()
+            .filter(|number| (1..4096).contains(number))
+    };
+    named.or_else(number)
+}
+
+fn number(value: &str) -> Option<i64> {
+    let number = match value.strip_prefix("0x") {
+        Some(digits) => i64::from_str_radix(digits, 16).ok(),
+        None => value.parse().ok(),
+    };
+    number.filter(|number| *number >= 0)
+}
+
+fn signal(value: &str) -> Option<i32> {
+    let upper = value.to_uppercase();
+    let name = format!("SIG{}", upper.strip_prefix("SIG").unwrap_or(&upper));
+    let named = (1..=64).find(|number| known_signal(*number).is_some_and(|it| it == name));
+    let number = || {
+        value
+            .parse()
+            .ok()
+            .filter(|number| (1..=64).contains(number))
+    };
+    named.or_else(number)
+}
+
+/// Microseconds, or with a unit.
+fn delay(value: &str) -> Option<Nanos> {
+    let digits = value.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = value.split_at_checked(digits)?;
+    let factor: u64 = match unit {
+        "" | "us" => 1_000,
+        "ns" => 1,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor).map(Nanos)
+}
+
+/// `N`, `N+`, `N+S`, `N..M`, `N..M+S`.
+fn times(value: &str) -> Option<When> {
+    let number = |text: &str| {
+        let number = text.parse::<u64>().ok()?;
+        (1..=MOST_COUNT).contains(&number).then_some(number)
+    };
+    let (range, step) = match value.split_once('+') {
+        Some((range, "")) => (range, Some(1)),
+        Some((range, step)) => (range, Some(number(step)?)),
+        None => (value, None),
+    };
+    let (first, last) = match range.split_once("..") {
+        Some((first, last)) => (number(first)?, Some(number(last)?)),
+        None => (number(range)?, None),
+    };
+    let last = match (last, step) {
+        (Some(last), _) if last < first => return None,
+        (Some(last), _) => Some(last),
+        (None, Some(_)) => None,
+        (None, None) => Some(first),
+    };
+    Some(When {
+        first,
+        last,
+        step: step.unwrap_or(1),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn when_has_all_forms_of_strace() {
+        let hits = |text| {
+            let when = times(text).unwrap();
+            (1..=9)
+                .filter(|number| when.has(*number))
+                .collect::<Vec<u64>>()
+        };
+        assert_eq!(hits("2"), [2]);
+        assert_eq!(hits("7+"), [7, 8, 9]);
+        assert_eq!(hits("2+3"), [2, 5, 8]);
+        assert_eq!(hits("2..4"), [2, 3, 4]);
+        assert_eq!(hits("2..7+2"), [2, 4, 6]);
+        for bad in ["", "0", "x", "3..2", "1..", "..2", "1+0", "65536"] {
+            assert_eq!(times(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_last_word_on_a_call_counts_and_an_error_is_the_default() {
+        let sets = [
+            "inject=open,openat:error=EIO",
+            "trace=all",
+            "fault=openat:when=2",
+        ];
+        let sets = sets.map(str::to_owned);
+        let (rest, faults) = split(&sets).unwrap();
+        assert_eq!(rest, ["trace=all"]);
+        let of = |fault: &FaultPlan| {
+            let names: Vec<String> = fault.matcher.names.iter().cloned().collect();
+            (names.join(","), fault.injected.answer)
+        };
+        let each: Vec<_> = faults.iter().map(of).collect();
+        let error = |number| Some(Answer::Error(number));
+        let open = ("open".to_owned(), error(libc::EIO));
+        assert_eq!(each, [open, ("openat".to_owned(), error(libc::ENOSYS))]);
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused_by_name() {
+        let of = |said: &str| split(&[said.to_owned()]).unwrap_err();
+        assert!(of("inject=open:poke_enter=@arg1=00").contains("poke_enter"));
+        assert!(of("inject=read:delay_exit=100").contains("delay_exit"));
+        assert!(of("inject=read").contains("does not say"));
+        assert!(of("inject=read:error=EFOO").contains("EFOO"));
+        assert!(of("inject=read:error=EIO:retval=1").contains("one answer"));
+        assert!(of("inject=nosuch:error=EIO").contains("nosuch"));
+    }
+}

@@ -1,0 +1,148 @@
+//! Which test did it, and rules for single tests.
+
+use super::{Project, ruled, summary};
+use crate::support::require::{require, right_to_trace};
+
+/// A runner that starts a process for each test, as nextest does.
+const RUNNER: &str =
+    "#!/bin/sh\nfor name in net::connects disk::saves; do ./t-1 --exact $name --nocapture; done\n";
+
+/// The tests.
+const TESTS: &str = "\
+#!/bin/sh
+case $2 in
+    net::connects) exec python3 -I -S -c 'import socket; socket.socket().connect_ex((\"127.0.0.1\", 9))' ;;
+    disk::saves) echo x > saved ;;
+    disk::lies) ./t-1 --exact net::connects ;;
+esac
+";
+
+fn project(rules: &str) -> Project {
+    let project = ruled(rules);
+    for (name, text) in [("runner", RUNNER), ("t-1", TESTS)] {
+        project.write(name, text);
+        let changed = project.run(&[], &["chmod", "755", name]);
+        changed.assert_status(0);
+    }
+    project
+}
+
+#[test]
+fn a_process_for_each_test_tells_which_test_did_it() {
+    require!(right_to_trace());
+    let lines = project("").stated("./runner");
+    let tests = |to: &str| {
+        let line = lines.iter().find(|line| line["to"] == to);
+        line.unwrap_or_else(|| panic!("{to}: {lines:?}"))["tests"].clone()
+    };
+    assert_eq!(tests("127.0.0.1:9"), serde_json::json!(["net::connects"]));
+    assert_eq!(tests("saved"), serde_json::json!(["disk::saves"]));
+    let all = serde_json::json!(["disk::saves", "net::connects"]);
+    assert_eq!(summary(&lines)["tests"], all);
+}
+
+#[test]
+fn a_test_may_do_what_its_own_rules_allow_and_no_other_test_may() {
+    require!(right_to_trace());
+    let rules = "\
+expect: { confined: { network: [] } }
+tests: { \"net::*\": { confined: { network: [\"127.0.0.1:*\"] } } }
+";
+    let project = project(rules);
+    project.checked("./runner").assert_status(0);
+    project.write("rules.yaml", &rules.replace("net::*", "disk::*"));
+    let run = project.checked("./runner");
+    run.assert_status(1);
+    assert!(
+        run.stderr.contains("in test net::connects"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_test_that_starts_a_process_in_the_name_of_another_is_itself() {
+    require!(right_to_trace());
+    let rules = "\
+expect: { confined: { network: [] } }
+tests: { \"net::*\": { confined: { network: [\"127.0.0.1:*\"] } } }
+";
+    let project = project(rules);
+    let run = project.checked("./t-1 --exact net::connects; ./t-1 --exact disk::lies");
+    run.assert_status(1);
+    assert!(run.stderr.contains("in test disk::lies"), "{}", run.stderr);
+}
+
+#[test]
+fn a_command_that_is_one_test_is_that_test() {
+    require!(right_to_trace());
+    let rules = "\
+expect: { confined: { writes: [] } }
+tests: { \"disk::saves\": { confined: { writes: [saved] } } }
+";
+    let project = project(rules);
+    let run = |name| project.harness(&["check", "rules.yaml", "--", "./t-1", "--exact", name]);
+    run("disk::saves").assert_status(0);
+    // Here the rule holds nothing.
+    run("net::connects").assert_status(1);
+}
+
+#[test]
+fn rules_of_a_test_that_did_not_run_fail() {
+    require!(right_to_trace());
+    let rules = "tests: { \"gone::*\": { confined: { network: [] } } }\n";
+    let run = project(rules).checked("./runner");
+    run.assert_status(1);
+    assert!(run.stderr.contains("holds nothing"), "{}", run.stderr);
+    assert!(run.stderr.contains("(line 1)"), "{}", run.stderr);
+}
+
+/// A program whose one process runs all tests, and prints what it runs.
+fn printing(lines: &str) -> String {
+    format!(
+        "import os, socket\n\
+         def say(text): os.write(1, (text + chr(10)).encode())\n\
+         def connect(): socket.socket().connect_ex((\"127.0.0.1\", 9))\n\
+         {lines}"
+    )
+}
+
+const BY_OUTPUT: &str = "\
+blame: output
+expect: { confined: { network: [] } }
+tests: { TestNet: { confined: { network: [\"127.0.0.1:*\"] } } }
+";
+
+#[test]
+fn what_the_runner_printed_last_tells_the_test() {
+    require!(right_to_trace());
+    let project = ruled(BY_OUTPUT);
+    let net = "say(\"=== RUN   TestNet\"); connect(); say(\"--- PASS: TestNet (0.00s)\")\n";
+    let other = "say(\"=== RUN   TestA\"); say(\"--- PASS: TestA (0.00s)\")\n";
+    project.write("t.py", &printing(&format!("{net}{other}")));
+    let check = || project.harness(&["check", "rules.yaml", "--", "python3", "-I", "-S", "t.py"]);
+    check().assert_status(0);
+    let guilty = other.replace("\"); say", "\"); connect(); say");
+    project.write("t.py", &printing(&format!("{net}{guilty}")));
+    let run = check();
+    run.assert_status(1);
+    assert!(run.stderr.contains("in test TestA"), "{}", run.stderr);
+}
+
+#[test]
+fn a_test_that_prints_the_name_of_another_does_not_pass_as_it() {
+    require!(right_to_trace());
+    let project = ruled(BY_OUTPUT);
+    let net = "say(\"=== RUN   TestNet\"); connect(); say(\"--- PASS: TestNet (0.00s)\")\n";
+    for lies in [
+        "say(\"=== RUN   TestA\"); say(\"=== RUN   TestNet\"); connect(); say(\"--- PASS: TestA (0.00s)\")\n",
+        "say(\"=== RUN   TestA\"); say(\"--- PASS: TestA (0.00s)\"); say(\"=== RUN   TestNet\"); connect()\nsay(\"--- PASS: TestA (0.00s)\")\n",
+    ] {
+        for order in [format!("{net}{lies}"), format!("{lies}{net}")] {
+            project.write("t.py", &printing(&order));
+            let words = ["check", "rules.yaml", "--", "python3", "-I", "-S", "t.py"];
+            let run = project.harness(&words);
+            run.assert_status(1);
+        }
+    }
+}

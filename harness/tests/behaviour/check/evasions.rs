@@ -1,0 +1,210 @@
+//! Commands that do what their rules forbid, in a way that is meant to stay unseen: none passes.
+
+use super::{ruled, summary};
+use crate::support::oracle;
+use crate::support::project::Project;
+use crate::support::require::{require, right_to_trace};
+
+const NO_WRITES: &str = "expect: { confined: { writes: [] } }\n";
+
+#[test]
+fn a_child_that_outlives_the_command_is_ended_and_said() {
+    require!(right_to_trace());
+    let project = ruled(NO_WRITES);
+    for shell in [
+        "sleep 300 &",
+        "(setsid sh -c 'sleep 300; echo x > late' < /dev/null > /dev/null 2>&1 &)",
+    ] {
+        let run = project.checked(shell);
+        run.assert_status(1);
+        assert!(run.stderr.contains("leak"), "{}", run.stderr);
+        let lines = project.stated(shell);
+        assert_eq!(summary(&lines)["complete"], false);
+    }
+    project.assert_nothing_left();
+}
+
+#[test]
+fn a_daemon_that_writes_before_it_ends_is_seen() {
+    require!(right_to_trace());
+    let run = ruled(NO_WRITES)
+        .checked("(setsid sh -c 'echo x > made' &); while ! [ -e made ]; do :; done");
+    run.assert_status(1);
+    assert!(
+        run.stderr.contains("does not allow `made`"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn a_file_that_the_command_is_handed_open_for_writing_takes_a_rule() {
+    require!(right_to_trace());
+    let project = ruled(NO_WRITES);
+    let harness = env!("CARGO_BIN_EXE_harness");
+    let handed = |redirection: &str| {
+        let shell = format!("{harness} check rules.yaml -- true {redirection}");
+        project.run(&[], &["sh", "-c", &shell])
+    };
+    let run = handed("5>>given");
+    run.assert_status(1);
+    assert!(
+        run.stderr.contains("was handed descriptor 5"),
+        "{}",
+        run.stderr
+    );
+    handed("5<rules.yaml").assert_status(0);
+    project.write("rules.yaml", "expect: { confined: { writes: [given] } }\n");
+    handed("5>>given").assert_status(0);
+}
+
+#[test]
+fn a_link_out_of_the_folder_is_where_it_leads() {
+    require!(right_to_trace());
+    let project = ruled("expect: { confined: { writes: [d, \"d/**\"] } }\n");
+    let shell = "mkdir d; ln -s ../outside d/l; echo x > d/l";
+    let run = project.checked(shell);
+    run.assert_status(1);
+    assert!(
+        run.stderr.contains("does not allow `outside`"),
+        "{}",
+        run.stderr
+    );
+}
+
+/// The link is there before the run and is gone when its end is read.
+#[test]
+fn a_link_that_is_replaced_behind_the_write_is_where_it_led() {
+    require!(right_to_trace());
+    let project = ruled("expect: { confined: { writes: [d, \"d/**\"] } }\n");
+    project.write("victim", "");
+    project.run(&[], &["sh", "-c", "mkdir d; ln -s ../victim d/l"]);
+    let run = project.checked("echo x > d/l; rm d/l; echo y > d/l");
+    run.assert_status(1);
+    assert!(
+        run.stderr.contains("does not allow `victim`"),
+        "{}",
+        run.stderr
+    );
+}
+
+/// The same in a folder that is not known before: it may have been any file.
+#[test]
+fn a_name_outside_whose_folder_changed_is_not_known() {
+    require!(right_to_trace());
+    let (project, other) = (Project::new(), Project::new());
+    let there = other.path().to_str().expect("text");
+    project.write(
+        "rules.yaml",
+        &format!("expect: {{ confined: {{ reads: [\"{there}/l\"] }} }}\n"),
+    );
+    other.write("secret", "");
+    other.run(&[], &["ln", "-s", "secret", "l"]);
+    let shell = format!("read x < {there}/l; rm {there}/l; echo y > {there}/l");
+    let run = project.harness(&["check", "rules.yaml", "--", "bash", "-c", &shell]);
+    run.assert_status(1);
+    assert!(!run.stderr.contains("      pass"), "{}", run.stderr);
+}
+
+#[test]
+fn a_path_with_the_folders_own_for_a_beginning_is_outside() {
+    require!(right_to_trace());
+    let project = ruled("expect: { confined: { writes: [\"**\"] } }\n");
+    let beside = format!("{}-beside", project.path().display());
+    let run = project.checked(&format!("echo x > {beside}; rm {beside}"));
+    run.assert_status(1);
+    // A text may go on so behind a path, and a name as well.
+    for behind in ["-beside", "@tmp", ",v", "=1", ":2"] {
+        let beside = format!("{}{behind}", project.path().display());
+        let lines = project.stated(&format!("cat {beside}; echo x > {beside}; rm {beside}"));
+        assert_eq!(super::done(&lines, "written"), [beside.as_str()]);
+        assert_eq!(super::done(&lines, "deleted"), [beside.as_str()]);
+    }
+}
+
+#[test]
+fn a_submission_to_an_io_uring_and_a_call_of_32_bits_are_not_overlooked() {
+    require!(right_to_trace());
+    let project = ruled("expect: { confined: { writes: [], network: [] } }\n");
+    let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/attacks/programs");
+    let compile = |flags: &[&str], source: &str, name: &str| {
+        let source = format!("{programs}/{source}");
+        let words = [&["cc", "-O1", "-static", "-o", name], flags, &[&source]].concat();
+        project.run(&[], &words).assert_status(0);
+    };
+    compile(&[], "submits.c", "submits");
+    project
+        .harness(&["check", "rules.yaml", "--", "./submits"])
+        .assert_status(1);
+    assert_eq!(summary(&project.stated("./submits"))["complete"], false);
+    let bare = [
+        "-m32",
+        "-nostdlib",
+        "-ffreestanding",
+        "-fno-pic",
+        "-no-pie",
+        "-fno-stack-protector",
+    ];
+    compile(&bare, "opens.i386.c", "opens");
+    project
+        .harness(&["check", "rules.yaml", "--", "./opens"])
+        .assert_status(1);
+}
+
+#[test]
+fn a_command_that_cannot_be_executed_or_is_killed_does_not_pass() {
+    require!(right_to_trace());
+    let project = ruled(NO_WRITES);
+    let run = project.harness(&["check", "rules.yaml", "--", "./absent"]);
+    run.assert_status(1);
+    let run = project.harness(&["check", "rules.yaml", "--", "absent-anywhere"]);
+    run.assert_status(1);
+    project.checked("kill -9 $$").assert_status(1);
+    let slow = [
+        "check",
+        "rules.yaml",
+        "--timeout",
+        "1",
+        "--",
+        "sleep",
+        "300",
+    ];
+    let run = project.harness(&slow);
+    run.assert_status(1);
+    assert!(run.stderr.contains("timeout"), "{}", run.stderr);
+}
+
+#[test]
+fn a_run_that_lost_events_is_incomplete() {
+    require!(right_to_trace());
+    let project = ruled("expect: { count: { getppid: \"1..\" } }\n");
+    let flood = oracle::path();
+    let words = ["-m", "4KiB", "--", &flood, "flood", "200000"];
+    let run = project.harness(&[&["check", "rules.yaml"], &words[..]].concat());
+    run.assert_status(1);
+    assert!(run.stderr.contains("incomplete  rules"), "{}", run.stderr);
+}
+
+#[test]
+fn a_command_with_its_own_tracer_is_seen_as_any_other() {
+    require!(right_to_trace());
+    let project = ruled(NO_WRITES);
+    let run = project.harness(&[
+        "check",
+        "rules.yaml",
+        "--",
+        "strace",
+        "-f",
+        "-o",
+        "/dev/null",
+        "sh",
+        "-c",
+        "echo x > made",
+    ]);
+    run.assert_status(1);
+    assert!(
+        run.stderr.contains("does not allow `made`"),
+        "{}",
+        run.stderr
+    );
+}

@@ -1,0 +1,104 @@
+//! `-e inject=` does to a command what strace's does, call by call.
+
+use std::fs;
+
+use super::support::command::Place;
+use super::support::require::{self, require};
+
+const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
+
+/// What a command came to, and each changed call: its name, and the end of its line.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+    changed: Vec<(String, String)>,
+}
+
+fn outcome(tracer: &[&str], inject: &str, set: &str, command: &[&str]) -> Outcome {
+    let place = Place::new();
+    let file = place.beside("trace");
+    let file = file.to_str().expect("a path of letters");
+    let (trace, inject) = (format!("trace={set}"), inject.to_owned());
+    let options = ["-f", "-o", file, "-e", &trace, "-e", &inject, "--"];
+    let words: Vec<&str> = tracer
+        .iter()
+        .chain(&options)
+        .chain(command)
+        .copied()
+        .collect();
+    let output = place.run("", &words);
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{error}: {output:?}"));
+    let is_changed = |line: &&str| line.contains("(INJECTED)") || line.contains("(DELAYED)");
+    let changed = text.lines().filter(is_changed).map(|line| {
+        let (head, _) = line.split_once('(').expect("a call");
+        let name = head.rsplit(' ').next().unwrap_or_default();
+        let (_, end) = line.rsplit_once(" = ").expect("a result");
+        (name.to_owned(), end.to_owned())
+    });
+    Outcome {
+        changed: changed.collect(),
+        status: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+fn check(inject: &str, set: &str, command: &[&str]) {
+    let witness = outcome(&["strace"], inject, set, command);
+    let traced = outcome(&[HARNESS, "trace"], inject, set, command);
+    assert_eq!(
+        witness, traced,
+        "strace (left) and harness (right): {inject} {command:?}"
+    );
+}
+
+#[test]
+fn an_injection_has_the_same_outcome_as_under_strace() {
+    require!(require::right_to_trace());
+    require!(require::strace());
+    let three = ["mkdir", "one", "two", "three"];
+    let several = ["sh", "-c", "mkdir one two; mkdir three four; echo *"];
+    for (inject, set, command) in [
+        ("inject=mkdir:error=ENOSPC", "mkdir", &three[..]),
+        ("inject=mkdir:error=28:when=2", "mkdir", &three),
+        ("inject=mkdir:error=EIO:when=2+", "mkdir", &three),
+        ("inject=mkdir:error=EIO:when=1+2", "mkdir", &three),
+        ("inject=mkdir:error=EIO:when=2..3", "mkdir", &three),
+        ("inject=mkdir:error=EIO:when=1..3+2", "mkdir", &three),
+        ("fault=mkdir:when=2", "mkdir", &three),
+        ("inject=mkdir:retval=0", "mkdir", &three),
+        ("inject=mkdir:delay_enter=20000:when=1", "mkdir", &three),
+        (
+            "inject=mkdir:error=EROFS:delay_exit=20ms:when=1",
+            "mkdir",
+            &three,
+        ),
+        ("inject=mkdir:error=EACCES:when=2", "mkdir", &several),
+        ("inject=fsync:error=EIO", "fsync", &["sync", "a.txt"]),
+        ("inject=unlinkat:error=EBUSY", "unlinkat", &["rm", "a.txt"]),
+        (
+            "inject=%desc:error=EMFILE:when=300",
+            "fsync",
+            &["cat", "a.txt"],
+        ),
+        (
+            "inject=rename,renameat,renameat2:error=EXDEV",
+            "%file",
+            &["mv", "-T", "a.txt", "z.txt"],
+        ),
+        (
+            "inject=mkdir:signal=TERM:when=2",
+            "mkdir",
+            &["sh", "-c", "mkdir one two; echo $?"],
+        ),
+        (
+            "inject=fdatasync,fsync:retval=0",
+            "fsync,fdatasync",
+            &["dd", "if=a.txt", "of=o", "conv=fsync", "status=none"],
+        ),
+    ] {
+        check(inject, set, command);
+    }
+}

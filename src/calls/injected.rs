@@ -1,0 +1,64 @@
+//! What was done to a call from outside, while it was held.
+
+use super::errno::errno_name;
+use super::signals::signal_name;
+use perf_records::units::Nanos;
+use std::fmt;
+
+/// What was done to a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Injected {
+    /// The answer that it got in place of being made; `None` where it was made.
+    pub answer: Option<Answer>,
+    /// How long it was held.
+    pub delay: Option<Nanos>,
+    /// The signal that its thread was sent.
+    pub signal: Option<i32>,
+}
+
+/// What answered a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// This error.
+    Error(i32),
+    /// This value.
+    Value(i64),
+    /// The call was made for it with so many bytes at most.
+    Short(u64),
+}
+
+impl Injected {
+    /// Whether nothing was done to it.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// As strace marks it; a delay has no mark of its own beside an answer.
+impl fmt::Display for Injected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.answer, self.signal, self.delay) {
+            (Some(Answer::Short(most)), ..) => write!(f, "(INJECTED: short {most})")?,
+            (Some(_), ..) => f.write_str("(INJECTED)")?,
+            (None, Some(signal), _) => write!(f, "(INJECTED: {})", signal_name(signal))?,
+            (None, None, Some(_)) => return f.write_str("(DELAYED)"),
+            (None, None, None) => return Ok(()),
+        }
+        match self.delay {
+            Some(_) => f.write_str(" (DELAYED)"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Answer {
+    /// The name of the error, where it is one.
+    #[must_use]
+    pub fn error(self) -> Option<&'static str> {
+        match self {
+            Self::Error(error) => errno_name(error),
+            Self::Value(_) | Self::Short(_) => None,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What the supervisor knows of calls that the records do not tell, for the reader of these.
+
+use perf_records::units::Nanos;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use syscall_model::Injected;
+use syscall_model::memory::Memory;
+use syscall_model::names::Abi;
+
+/// A call that was held, as it was when it was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Logged {
+    /// The thread.
+    pub thread: u32,
+    /// When it was received, by the clock of the records.
+    pub time: Nanos,
+    /// Its convention.
+    pub abi: Abi,
+    /// Its number there.
+    pub number: i32,
+    /// The address of the instruction behind the call.
+    pub instruction: u64,
+    /// Its arguments.
+    pub arguments: [u64; 6],
+    /// What its pointers pointed to, as the supervisor read it.
+    pub memory: Memory,
+    /// What was done to it.
+    pub injected: Injected,
+}
+
+impl Logged {
+    /// Whether it was answered in place of being made: it has no entering half in the records.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        self.injected.answer.is_some()
+    }
+}
+
+/// The calls of each thread that were answered or looked at, in the thread's order.
+#[derive(Clone, Debug, Default)]
+pub struct Log(Arc<Mutex<Calls>>);
+
+#[derive(Debug, Default)]
+struct Calls {
+    of_thread: HashMap<u32, VecDeque<Logged>>,
+    /// All of them in the order of their answers, if they are kept.
+    kept: Option<Vec<Logged>>,
+}
+
+impl Log {
+    /// A log of these calls.
+    #[must_use]
+    pub fn of(calls: impl IntoIterator<Item = Logged>) -> Self {
+        let log = Self::default();
+        for call in calls {
+            let mut all = log.lock();
+            all.of_thread
+                .entry(call.thread)
+                .or_default()
+                .push_back(call);
+        }
+        log
+    }
+
+    /// A log that also keeps all calls to the end.
+    #[must_use]
+    pub fn keeping() -> Self {
+        let log = Self::default();
+        log.lock().kept = Some(Vec::new());
+        log
+    }
+
+    /// All calls, if they are kept.
+    #[must_use]
+    pub fn kept(&self) -> Vec<Logged> {
+        self.lock().kept.clone().unwrap_or_default()
+    }
+
+    /// Takes the next call of a thread that was held until then.
+    pub fn next(&self, thread: u32, until: Nanos) -> Option<Logged> {
+        let mut all = self.lock();
+        let calls = all.of_thread.get_mut(&thread)?;
+        let is_due = calls.front().is_some_and(|call| call.time <= until);
+        is_due.then(|| calls.pop_front()).flatten()
+    }
+
+    /// How many calls were answered and never taken.
+    #[must_use]
+    pub fn n_left(&self) -> u64 {
+        let all = self.lock();
+        let left = all
+            .of_thread
+            .values()
+            .flatten()
+            .filter(|call| call.is_answered());
+        left.count() as u64
+    }
+
+    /// Adds a call, unless answering it came too late.
+    ///
+    /// # Errors
+    /// That of the answer.
+    pub(super) fn add<E>(
+        &self,
+        call: Option<Logged>,
+        answer: impl FnOnce() -> Result<bool, E>,
+    ) -> Result<bool, E> {
+        // Under the lock: the call's return may be in the records before the answer returns.
+        let mut all = self.lock();
+        let Some(call) = call else {
+            return answer();
+        };
+        let answered = answer();
+        if matches!(answered, Ok(true)) {
+            if let Some(kept) = &mut all.kept {
+                kept.push(call.clone());
+            }
+            all.of_thread
+                .entry(call.thread)
+                .or_default()
+                .push_back(call);
+        }
+        answered
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Calls> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,24 @@
+//! Single calls of a workload, held in front of the kernel and answered.
+//!
+//! ```text
+//! HeldCalls --program--> the filter, installed by the child in front of its execve
+//!    a call of these  --> Listener --> Supervisor --> Judge::decide -> Decision
+//!                                          |  delay, signal, shorter call
+//!                                          +--> Log (what the records do not tell) and the answer
+//! ```
+//! A call that is answered has no entering half in the records: `syscall_trace_enter()` asks
+//! seccomp before it fires the tracepoint. The log has what is missing there.
+
+mod filter;
+mod log;
+mod reading;
+mod resolving;
+mod shorter;
+mod supervisor;
+
+pub use filter::HeldCalls;
+pub use log::{Log, Logged};
+pub use reading::read_memory;
+pub use resolving::resolve;
+pub use shorter::CALLS as SHORTER;
+pub use supervisor::{Decision, End, GateError, Held, Judge, Supervisor};

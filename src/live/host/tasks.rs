@@ -1,0 +1,60 @@
+//! What procfs says of a thread that waits in a call.
+
+use super::Host;
+use super::process::value;
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+
+impl Host {
+    /// The process of a thread; `None` where it is gone.
+    #[must_use]
+    pub fn process_of(&self, thread: u32) -> Option<u32> {
+        let status = self.read_lossy(&format!("proc/{thread}/status"))?;
+        value(&status, "Tgid:")?.parse().ok()
+    }
+
+    /// The name of a thread's process, as `PR_SET_NAME` and `execve(2)` set it.
+    #[must_use]
+    pub fn name_of(&self, process: u32) -> Option<Vec<u8>> {
+        let path = self.root.join(format!("proc/{process}/comm"));
+        let mut name = std::fs::read(path).ok()?;
+        name.pop_if(|last| *last == b'\n');
+        Some(name)
+    }
+
+    /// What a descriptor of a thread refers to, as the kernel names it.
+    ///
+    /// # Errors
+    /// `ENOENT` where it is not open.
+    pub fn descriptor_link(&self, thread: u32, number: i32) -> io::Result<Vec<u8>> {
+        self.link(&format!("proc/{thread}/fd/{number}"))
+    }
+
+    /// The working directory of a thread.
+    ///
+    /// # Errors
+    /// Those of `readlink(2)`.
+    pub fn directory_of(&self, thread: u32) -> io::Result<Vec<u8>> {
+        self.link(&format!("proc/{thread}/cwd"))
+    }
+
+    /// The root of a thread, opened as a place to start from.
+    ///
+    /// # Errors
+    /// Those of `open(2)`.
+    pub fn root_of(&self, thread: u32) -> io::Result<File> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let path = self.root.join(format!("proc/{thread}/root"));
+        let mut options = File::options();
+        options
+            .read(true)
+            .custom_flags(libc::O_PATH | libc::O_DIRECTORY);
+        options.open(path)
+    }
+
+    fn link(&self, path: &str) -> io::Result<Vec<u8>> {
+        let link = std::fs::read_link(self.root.join(path))?;
+        Ok(link.into_os_string().into_vec())
+    }
+}

@@ -1,0 +1,254 @@
+//! States what a run did of all that could be confined, without a rule.
+
+use super::acts::{Act, Thing, acts};
+use super::reaches::Sockets;
+use super::table::{PROCESSES, Realm, SIGNALS};
+use super::worlds::{is_no_file, is_usual};
+use super::{is_start, shown};
+use crate::matching::answer::Answer;
+use crate::matching::blame::{Blamed, Blaming, Tests};
+use crate::matching::field::numbers;
+use crate::trace::{Deed, Normalised, Value};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// What was done to a thing, in the order of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Deeds {
+    /// A program was executed.
+    Executed,
+    /// A file outside of the working directory was read.
+    Read,
+    /// A file was made or changed.
+    Written,
+    /// A file or folder was removed.
+    Deleted,
+    /// A file or folder got another name.
+    Renamed,
+    /// An address was connected to, or sent to.
+    Connected,
+    /// An address was served.
+    Bound,
+    /// A socket was made that needs no address.
+    Opened,
+    /// Privileges were changed.
+    Privileges,
+    /// A signal was sent to a process that is not the command's.
+    Signalled,
+}
+
+impl Deeds {
+    /// Every one, in that order.
+    pub const ALL: [Self; 10] = [
+        Self::Executed,
+        Self::Read,
+        Self::Written,
+        Self::Deleted,
+        Self::Renamed,
+        Self::Connected,
+        Self::Bound,
+        Self::Opened,
+        Self::Privileges,
+        Self::Signalled,
+    ];
+
+    /// Its word in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Executed => "executed",
+            Self::Read => "read",
+            Self::Written => "written",
+            Self::Deleted => "deleted",
+            Self::Renamed => "renamed",
+            Self::Connected => "connected",
+            Self::Bound => "bound",
+            Self::Opened => "opened",
+            Self::Privileges => "privileges",
+            Self::Signalled => "signalled",
+        }
+    }
+}
+
+/// One thing that was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// What.
+    pub what: Deeds,
+    /// To what, as a rule names it; for a renamed file the old name. `None` if it was not read or
+    /// has no name.
+    pub to: Option<String>,
+    /// For a renamed file, the new name.
+    pub new: Option<String>,
+    /// The key of `confined` that is about it; `None` for a signal.
+    pub realm: Option<Realm>,
+    /// Whether it is known that it was done, and to what.
+    pub is_known: bool,
+    /// Whether nearly every program does it.
+    pub is_usual: bool,
+    /// Whether it is the command itself, which needs no rule.
+    pub is_own: bool,
+    /// The test that did it.
+    pub by: Blamed,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default)]
+pub struct Statement {
+    /// Everything, in order.
+    pub done: Vec<Done>,
+    /// The tests that were seen.
+    pub tests: BTreeSet<Arc<str>>,
+}
+
+/// States what a run did.
+#[must_use]
+pub fn statement(blaming: &Blaming, trace: &Normalised) -> Statement {
+    let deeds = trace.in_order();
+    let tests = Tests::of(blaming, trace, &deeds);
+    let mut sockets = Sockets::default();
+    let mut done = Vec::new();
+    for deed in &deeds {
+        let by = || tests.blame(deed);
+        for act in acts(deed, &mut sockets) {
+            done.extend(Done::of(deed, &act, by));
+        }
+        done.extend(signalled(deed, by));
+    }
+    Statement {
+        done,
+        tests: tests.seen(),
+    }
+}
+
+impl Done {
+    fn of(deed: &Deed, act: &Act<'_>, by: impl Fn() -> Blamed) -> Option<Self> {
+        let name = &*deed.name;
+        let what = match act.realm {
+            Realm::Programs => Deeds::Executed,
+            // It is among the programs.
+            Realm::Reads if name.starts_with("execve") => return None,
+            Realm::Reads => Deeds::Read,
+            Realm::Writes => match name {
+                "unlink" | "unlinkat" | "rmdir" | "mq_unlink" => Deeds::Deleted,
+                // Of its two names the second one is with the first.
+                _ if name.starts_with("rename") => {
+                    if !is_from(deed, &act.thing) {
+                        return None;
+                    }
+                    Deeds::Renamed
+                }
+                _ => Deeds::Written,
+            },
+            Realm::Network => match (name, &act.thing) {
+                (_, Thing::Family(_) | Thing::Raw) => Deeds::Opened,
+                ("connect" | "sendto" | "sendmsg" | "sendmmsg", _) => Deeds::Connected,
+                ("socket" | "pidfd_getfd", _) => Deeds::Opened,
+                _ => Deeds::Bound,
+            },
+            Realm::Privileges => Deeds::Privileges,
+        };
+        let is_file = |thing: &Thing<'_>| matches!(thing, Thing::File(part) if is_no_file(part));
+        // A pipe or a socket is in no folder.
+        if is_file(&act.thing) && what != Deeds::Executed {
+            return None;
+        }
+        let to = shown(act.realm, &act.thing, None).map(without_id);
+        let is_doubtful = is_doubtful(&act.thing);
+        if what == Deeds::Read && !is_doubtful && to.as_ref().is_some_and(|to| is_inside(to)) {
+            return None;
+        }
+        let new = (what == Deeds::Renamed).then(|| deed.part("to")).flatten();
+        let new = new.map(Thing::File);
+        let is_read = to.is_some() && !is_doubtful && !new.as_ref().is_some_and(self::is_doubtful);
+        let new = new.map(|new| shown(act.realm, &new, None));
+        Some(Self {
+            what,
+            to,
+            new: new.flatten(),
+            realm: Some(act.realm),
+            is_known: is_read && act.is_done == Answer::Yes,
+            is_usual: is_usual(act),
+            is_own: is_start(deed),
+            by: by(),
+        })
+    }
+}
+
+/// The path of what is told of a process, for whichever process: `/proc/*/status`.
+fn without_id(path: String) -> String {
+    let root = PROCESSES.trim_end_matches('*');
+    let Some(below) = path.strip_prefix(root) else {
+        return path;
+    };
+    let rest = below.trim_start_matches(|c: char| c.is_ascii_digit());
+    match rest.starts_with('/') && rest.len() < below.len() {
+        true => format!("{PROCESSES}{rest}"),
+        false => path,
+    }
+}
+
+/// Whether it is the old name of what a call renames.
+fn is_from(deed: &Deed, thing: &Thing<'_>) -> bool {
+    match (thing, deed.part("from")) {
+        (Thing::File(part), Some(from)) => **part == *from,
+        _ => true,
+    }
+}
+
+/// Whether which file it is is not known.
+fn is_doubtful(thing: &Thing<'_>) -> bool {
+    match thing {
+        Thing::File(part) => crate::matching::named::why_unknown(part).is_some(),
+        Thing::Unread => true,
+        _ => false,
+    }
+}
+
+/// Whether a path is that of the working directory, or below it.
+pub(super) fn is_inside(path: &str) -> bool {
+    path == "$DIR" || !path.starts_with('/')
+}
+
+/// A signal to a process that is not the run's.
+fn signalled(deed: &Deed, by: impl Fn() -> Blamed) -> Option<Done> {
+    if !SIGNALS.contains(&&*deed.name) {
+        return None;
+    }
+    let returns = deed.returns.as_ref().map(|part| &part.value);
+    if matches!(returns, Some(Value::Error(_) | Value::Never)) {
+        return None;
+    }
+    let target = deed.fields.first().map(|part| &part.value);
+    let whom = match target {
+        Some(Value::Task { task: Some(_), .. }) => return None,
+        Some(Value::Task { id: 1.., .. }) => Some("a process outside"),
+        Some(Value::Task { id: 0, .. }) => Some("its process group"),
+        Some(Value::Task { id: -1, .. }) => Some("every process"),
+        Some(Value::Task { .. }) => Some("a process group"),
+        _ => None,
+    };
+    let signal = deed.part("sig");
+    let number = signal
+        .as_ref()
+        .and_then(|it| numbers(&it.value).first().copied());
+    if number == Some(0) {
+        // It only asks whether the process is there.
+        return None;
+    }
+    let is_read = number.is_some() && whom.is_some();
+    let signal = signal.map_or_else(|| "a signal".to_owned(), |part| part.text.clone());
+    Some(Done {
+        what: Deeds::Signalled,
+        to: Some(format!(
+            "{signal} to {}",
+            whom.unwrap_or("a process by its descriptor")
+        )),
+        new: None,
+        realm: None,
+        is_known: is_read,
+        is_usual: false,
+        is_own: false,
+        by: by(),
+    })
+}

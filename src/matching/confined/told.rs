@@ -1,0 +1,174 @@
+//! What is said of an act that is not allowed, or may not be.
+
+use super::Offence;
+use super::acts::{Act, Thing};
+use super::table::Realm;
+use super::worlds::{Allowed, Worlds, is_no_file};
+use crate::matching::answer::Answer;
+use crate::matching::blame::Blamed;
+use crate::matching::explain::told;
+use crate::matching::named;
+use crate::trace::{Deed, Normalised, Reached, Value};
+use std::collections::BTreeMap;
+
+impl Worlds<'_> {
+    pub(super) fn forbidden(
+        &self,
+        (key, line): &(String, usize),
+        (first, all): (&Offence<'_>, &[Offence<'_>]),
+        family: &Family,
+    ) -> String {
+        let Act { realm, thing, .. } = &first.act;
+        let allowed = match thing {
+            Thing::File(part) => self.of(*realm, part),
+            _ => None,
+        };
+        let shown = shown(*realm, thing, allowed);
+        let what = match &shown {
+            Some(shown) => format!("`{shown}`"),
+            None => "what has no name".to_owned(),
+        };
+        let mut lines = vec![format!("{key} does not allow {what} (line {line})")];
+        lines.push(format!("- {}", told(first.deed)));
+        lines.push(format!("  in {}", family.line_of(first.deed)));
+        lines.extend(of_test(&first.by));
+        let rule = shown.map(|shown| format!("  what allows it: {}: [{shown:?}]", realm.word()));
+        lines.extend(rule);
+        lines.extend(more(all));
+        lines.join("\n")
+    }
+}
+
+pub(super) fn undecided(
+    (key, line): &(String, usize),
+    (first, all): (&Offence<'_>, &[Offence<'_>]),
+    family: &Family,
+) -> String {
+    let why = match &first.act.thing {
+        _ if first.act.is_done == Answer::Unknown => {
+            Some("whether it was done is not known".to_owned())
+        }
+        Thing::File(part) => named::why_unknown(part).map(str::to_owned),
+        _ => None,
+    };
+    let is_doubtful = matches!(first.by, Blamed::OneOf(_));
+    let why = why.or_else(|| is_doubtful.then(|| "which test did it is not known".to_owned()));
+    let why = why.unwrap_or_else(|| "what it was done to was not read".to_owned());
+    let mut lines = vec![format!("{key} (line {line}) cannot be decided: {why}")];
+    lines.push(format!("~ {}", told(first.deed)));
+    lines.push(format!("  in {}", family.line_of(first.deed)));
+    lines.extend(of_test(&first.by));
+    lines.extend(more(all));
+    lines.join("\n")
+}
+
+/// The test that did it.
+fn of_test(by: &Blamed) -> Option<String> {
+    match by {
+        Blamed::Nothing => None,
+        Blamed::Test(name) => Some(format!("  in test {}", perf_records::units::shown(name))),
+        Blamed::OneOf(names) if names.is_empty() => Some("  test unknown".to_owned()),
+        Blamed::OneOf(names) => {
+            const MOST: usize = 4;
+            let shown = names.iter().take(MOST);
+            let shown: Vec<_> = shown.map(|name| perf_records::units::shown(name)).collect();
+            let more = names.len().saturating_sub(MOST);
+            let more = (more > 0).then(|| format!(" and {more} more"));
+            Some(format!(
+                "  in one of the tests {}{}",
+                shown.join(", "),
+                more.unwrap_or_default()
+            ))
+        }
+    }
+}
+
+fn more(all: &[Offence<'_>]) -> Option<String> {
+    let more = all.len().saturating_sub(1);
+    (more > 0).then(|| format!("  and {more} more"))
+}
+
+/// What was done, in the words of the rule that allows it; `None` for what no rule names.
+pub(super) fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) -> Option<String> {
+    let path = |name: &[u8]| {
+        let name = String::from_utf8_lossy(name);
+        name.strip_prefix("$DIR/").unwrap_or(&name).to_owned()
+    };
+    Some(match thing {
+        Thing::File(part) if is_no_file(part) => return None,
+        Thing::File(part) => {
+            let names = match &part.value {
+                Value::Path {
+                    reached: Reached::Known { names, .. },
+                    ..
+                }
+                | Value::File {
+                    reached: Reached::Known { names, .. },
+                    ..
+                } => names.as_slice(),
+                _ => &[],
+            };
+            let is_allowed = |name: &&Vec<u8>| {
+                let part = named::called(part, name);
+                allowed.is_some_and(|allowed| allowed.takes(&part) == Answer::Yes)
+            };
+            let not_allowed = names.iter().find(|name| !is_allowed(name));
+            let own = match &part.value {
+                Value::Path {
+                    given, absolute, ..
+                } => absolute.as_ref().unwrap_or(given),
+                Value::File { name, .. } => name,
+                Value::Bytes { bytes, .. } => {
+                    return Some(format!("unix:{}", String::from_utf8_lossy(bytes)));
+                }
+                _ => return Some(part.text.clone()),
+            };
+            let path = path(not_allowed.or(names.first()).unwrap_or(own));
+            match realm {
+                Realm::Network => format!("unix:{path}"),
+                _ => path,
+            }
+        }
+        Thing::Internet(ip, port) => internet(ip, *port),
+        Thing::Unbound => internet(&Thing::ANY.0, Thing::ANY.1),
+        Thing::Family(family) => format!("family:{family}"),
+        Thing::Raw => "raw".to_owned(),
+        Thing::Privilege(name) => (*name).to_owned(),
+        Thing::Unread => return None,
+    })
+}
+
+fn internet(ip: &core::net::IpAddr, port: u16) -> String {
+    core::net::SocketAddr::new(*ip, port).to_string()
+}
+
+/// Who made which process.
+pub(super) struct Family(BTreeMap<u32, (String, Option<u32>)>);
+
+impl Family {
+    pub(super) fn of(trace: &Normalised) -> Self {
+        let leaders = trace.processes().filter_map(|blocks| blocks.first());
+        let known = leaders.map(|block| {
+            let parent = block.parent.map(|parent| parent.process);
+            (block.task.process, (block.program.clone(), parent))
+        });
+        Self(known.collect())
+    }
+
+    /// `P1 sh > P2 git`: the processes from the first one to that of a deed.
+    fn line_of(&self, deed: &Deed) -> String {
+        let mut line = vec![format!("{} {}", deed.task, deed.program)];
+        let mut next = self
+            .0
+            .get(&deed.task.process)
+            .and_then(|(_, parent)| *parent);
+        while let Some(process) = next.filter(|_| line.len() <= self.0.len()) {
+            let known = self.0.get(&process);
+            let program = known.map_or("", |(program, _)| program);
+            line.push(format!("P{process} {program}"));
+            next = known.and_then(|(_, parent)| *parent);
+        }
+        line.reverse();
+        line.join(" > ")
+    }
+}

@@ -1,0 +1,171 @@
+//! Decides which calls are held, and refuses a fault that could never fire or never be decided.
+
+use super::expected::Resolver;
+use super::fields::FieldKind;
+use super::{EventsPlan, PlanError, invalid};
+use crate::matching::Matcher;
+use crate::scenario::{FaultSpec, KeyPath, Per, Scenario, When};
+use crate::trace::Deed;
+use perf_live::gate::{HeldCalls, SHORTER};
+use std::collections::BTreeSet;
+use syscall_model::names::{self, Abi};
+use syscall_model::{Answer, Injected, uring};
+
+/// A fault, with its names resolved to those of a trace.
+#[derive(Clone, Debug)]
+pub struct FaultPlan {
+    /// Which calls it may be done to.
+    pub matcher: Matcher,
+    /// To which of these it is.
+    pub when: When,
+    /// By what these are counted.
+    pub per: Per,
+    /// What is done.
+    pub injected: Injected,
+}
+
+impl FaultPlan {
+    /// A fault that is done to all calls of these names, counted in each thread.
+    #[must_use]
+    pub fn of_calls(word: &str, names: BTreeSet<String>, when: When, injected: Injected) -> Self {
+        Self {
+            matcher: Matcher {
+                word: word.to_owned(),
+                names,
+                fields: Vec::new(),
+                is_closed: false,
+                at: KeyPath::root(),
+                line: 1,
+            },
+            when,
+            per: Per::Thread,
+            injected,
+        }
+    }
+
+    /// Whether it may be done to a call of this name, as far as the name tells.
+    #[must_use]
+    pub fn is_about(&self, name: &str) -> bool {
+        let is_one_of_many = |own: &String| {
+            let call = own.split_once('.').map(|(call, _)| call);
+            call == Some(name)
+        };
+        self.matcher.names.contains(name) || self.matcher.names.iter().any(is_one_of_many)
+    }
+}
+
+/// The calls that are held for faults: these, in each convention, and those by which a program
+/// would get around them.
+#[must_use]
+pub fn held(faults: &[FaultPlan]) -> HeldCalls {
+    let mut held = HeldCalls::default();
+    if faults.is_empty() {
+        return held;
+    }
+    let native = Abi::native();
+    let x32 = (native == Abi::X86_64).then_some(Abi::X32);
+    for abi in [Some(native), native.compat(), x32].into_iter().flatten() {
+        for (number, name) in names::all(abi) {
+            let is_meant = faults.iter().any(|fault| fault.is_about(name));
+            if is_meant || GUARDED.contains(&name) {
+                held.hold(abi, number);
+            }
+        }
+    }
+    held
+}
+
+/// What is looked at beside: `io_uring_setup` and `io_setup` make rings whose operations no filter
+/// sees, and `seccomp` may ask for a listener of its own.
+const GUARDED: [&str; 3] = ["io_setup", "io_uring_setup", "seccomp"];
+
+/// Whether a call is made no ring of operations, as these would get around a fault.
+#[must_use]
+pub fn is_guarded(faults: &[FaultPlan], call: &str) -> bool {
+    let names = faults.iter().flat_map(|fault| &fault.matcher.names);
+    let mut names = names.filter(|name| !name.starts_with("io_uring_"));
+    match call {
+        "io_uring_setup" => names.any(|name| uring::does(name)),
+        "io_setup" => names.any(|name| uring::aio_does(name)),
+        _ => false,
+    }
+}
+
+/// What a guarded call is answered with.
+pub const REFUSED: Injected = Injected {
+    answer: Some(Answer::Error(libc::ENOSYS)),
+    delay: None,
+    signal: None,
+};
+
+/// Whether a deed is a call that was refused as it would get around a fault.
+#[must_use]
+pub fn guards(deed: &Deed) -> bool {
+    matches!(&*deed.name, "io_setup" | "io_uring_setup") && deed.injected == REFUSED
+}
+
+/// Resolves the faults.
+pub(super) fn faults(
+    scenario: &Scenario,
+    resolver: &Resolver<'_>,
+) -> Result<Vec<FaultPlan>, PlanError> {
+    let faults = scenario.faults.iter();
+    faults.map(|fault| one(scenario, resolver, fault)).collect()
+}
+
+fn one(
+    scenario: &Scenario,
+    resolver: &Resolver<'_>,
+    fault: &FaultSpec,
+) -> Result<FaultPlan, PlanError> {
+    let step = &fault.step;
+    let complain = |at, message: String, help: &str| {
+        let help = (!help.is_empty()).then(|| help.to_owned());
+        invalid(scenario.complaint(at, message, help))
+    };
+    if step.event.contains(':') {
+        let message = format!("`{}` is no call, and faults are done to calls", step.event);
+        return Err(complain(&step.at, message, ""));
+    }
+    let matcher = resolver.matcher(step)?;
+    for (word, _) in &step.fields {
+        let at = step.field_at(word).key_itself();
+        let mut kinds = matcher
+            .names
+            .iter()
+            .filter_map(|name| resolver.kind(name, word));
+        let why = match kinds.next() {
+            Some(FieldKind::Frames) => "the functions that led to a call are not known",
+            Some(FieldKind::Task) if word == "process" => "the names of processes are not known",
+            _ => continue,
+        };
+        let message = format!("`{word}` decides no fault: {why} while it is held");
+        return Err(complain(&at, message, ""));
+    }
+    if let Some(Answer::Short(_)) = fault.injected.answer {
+        let mut names = matcher.names.iter();
+        if let Some(other) = names.find(|name| !SHORTER.contains(&name.as_str())) {
+            let message = format!("`short` cannot be done to `{other}`");
+            let at = step.field_at("short");
+            let help = format!("it can to {}", SHORTER.join(", "));
+            return Err(complain(&at, message, &help));
+        }
+    }
+    Ok(FaultPlan {
+        matcher,
+        when: fault.when,
+        per: fault.per,
+        injected: fault.injected,
+    })
+}
+
+/// Refuses faults where calls are overwritten: what was done to which could not be told.
+pub(super) fn check_kept(scenario: &Scenario, events: &EventsPlan) -> Result<(), PlanError> {
+    if scenario.faults.is_empty() || !events.overwrites_calls() {
+        return Ok(());
+    }
+    let at = KeyPath::root().key("faults").key_itself();
+    let message = "faults need the record of every call, and the ring overwrites them";
+    let help = Some("write `ring: { mode: stream }` below `trace`".to_owned());
+    Err(invalid(scenario.complaint(&at, message, help)))
+}

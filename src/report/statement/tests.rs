@@ -1,0 +1,97 @@
+use super::*;
+use crate::matching::Realm;
+
+fn done(what: Deeds, to: &str) -> Done {
+    Done {
+        what,
+        to: Some(to.to_owned()),
+        new: None,
+        realm: Some(Realm::Reads),
+        is_known: true,
+        is_usual: false,
+        is_own: false,
+        by: Blamed::Nothing,
+    }
+}
+
+fn stated(statement: &Statement) -> Stated<'_> {
+    Stated {
+        command: &[],
+        statement,
+        exit: Known::Yes(ExitKind::Code(0)),
+        processes: 1,
+        lost: 0,
+        gaps: Vec::new(),
+    }
+}
+
+fn text(all: Vec<Done>) -> String {
+    let statement = Statement {
+        done: all,
+        ..Statement::default()
+    };
+    let mut out = String::new();
+    stated(&statement).text(&mut out);
+    out
+}
+
+#[test]
+fn each_thing_is_said_once_with_its_number_in_an_order_of_its_own() {
+    let all = ["/etc/b", "/etc/a", "/etc/b"].map(|path| done(Deeds::Read, path));
+    let text = text(all.to_vec());
+    let said = "working directory: 2\n  /etc/a\n  /etc/b (2 times)\n";
+    assert!(text.contains(said), "{text}");
+    assert!(text.starts_with("complete: "), "{text}");
+    assert!(text.contains("peers connected: none\n"), "{text}");
+}
+
+#[test]
+fn many_files_of_a_folder_are_one_line_and_those_of_the_root_are_not() {
+    let many = (0..400).map(|n| done(Deeds::Written, &format!("/var/x/{n}/f")));
+    let top = (0..20).map(|n| done(Deeds::Written, &format!("/d{n}/f")));
+    let text = text(many.chain(top).collect());
+    assert!(
+        text.contains("\n  /var/x/** (400 files, 400 times)\n"),
+        "{text}"
+    );
+    assert!(text.contains("\n  /d19/f\n"), "{text}");
+}
+
+#[test]
+fn what_is_not_known_makes_it_incomplete() {
+    let unknown = Done {
+        to: None,
+        is_known: false,
+        ..done(Deeds::Written, "")
+    };
+    let text = text(vec![unknown]);
+    assert!(text.starts_with("incomplete: "), "{text}");
+    assert!(text.contains("\n  ? (not read)\n"), "{text}");
+}
+
+#[test]
+fn json_has_a_line_for_each_thing_and_the_summary_is_last() {
+    let statement = Statement {
+        done: vec![Done {
+            by: Blamed::Test("a::b".into()),
+            ..done(Deeds::Read, "/etc/a")
+        }],
+        tests: ["a::b".into()].into(),
+    };
+    let mut out = String::new();
+    stated(&statement).json(&mut out);
+    let lines: Vec<serde_json::Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines[0]["tests"][0], "a::b");
+    assert_eq!(lines[1]["type"], "summary");
+    assert_eq!(lines[1]["complete"], true);
+    assert_eq!(lines[1]["exit"]["code"], 0);
+}
+
+#[test]
+fn a_name_is_no_markup() {
+    assert_eq!(code("a`b"), "`` a`b ``");
+    assert_eq!(code("<b>*x*"), "`<b>*x*`");
+}

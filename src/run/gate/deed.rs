@@ -1,0 +1,203 @@
+//! A call that is held, in the form in which expectations look at calls.
+
+use crate::trace::{Builder, Deed, Reached, Value, View};
+use perf_live::gate::{Held, resolve};
+use perf_live::host::Host;
+use perf_records::units::{Nanos, Pid, Tid};
+use std::io;
+use syscall_model::memory::Memory;
+use syscall_model::names;
+use syscall_model::{
+    Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures, ThreadId,
+};
+
+/// The call's deed. What its paths and descriptors refer to is as procfs has it at this moment.
+pub(super) fn of(
+    host: &Host,
+    signatures: &Signatures<'_>,
+    view: &View,
+    (held, memory): (&Held, &Memory),
+) -> Option<Deed> {
+    let process = host.process_of(held.thread).unwrap_or(held.thread);
+    let actor = Actor {
+        thread: ThreadId(0),
+        pid: Pid(process),
+        tid: Tid(process),
+        comm: ShortName::new(&host.name_of(process).unwrap_or_default()),
+    };
+    let entry = Entry::Seen {
+        time: Nanos(1),
+        args: held.native_words(),
+    };
+    let mut builder = Builder::new(true);
+    let mut tell = |observation| builder.observe(&observation, |_| true);
+    tell(Observation::Born {
+        child: actor,
+        parent: None,
+        shares: Shares::default(),
+    });
+    tell(Observation::Entered {
+        actor,
+        abi: held.abi,
+        number: held.number,
+        entry,
+        is_answered: false,
+    });
+    tell(Observation::Call(Call {
+        actor,
+        abi: held.abi,
+        number: held.number,
+        entry,
+        outcome: Outcome::Missing,
+        memory: memory.clone(),
+        files: Default::default(),
+        places: Default::default(),
+        injected: Default::default(),
+    }));
+    let trace = builder.finish().normalise(view, signatures);
+    let mut deed = trace
+        .blocks
+        .into_iter()
+        .flat_map(|block| block.deeds)
+        .next()?;
+    let place = Place { host, view, held };
+    let name = names::name_of(held.abi, held.number).unwrap_or_default();
+    let mut directory = None;
+    for part in &mut deed.fields {
+        let before = directory.take();
+        match &mut part.value {
+            Value::UnknownFile { number, .. } => {
+                directory = Some(*number);
+                part.value = place.descriptor(*number);
+            }
+            Value::File { number, .. } => directory = Some(*number),
+            Value::Path {
+                given,
+                absolute,
+                reached,
+            } => {
+                // Its first argument is no folder.
+                let from = before.filter(|_| name != "inotify_add_watch");
+                (*absolute, *reached) = place.path(given, from);
+            }
+            _ => {}
+        }
+    }
+    Some(deed)
+}
+
+struct Place<'a> {
+    host: &'a Host,
+    view: &'a View,
+    held: &'a Held,
+}
+
+impl Place<'_> {
+    fn descriptor(&self, number: i32) -> Value {
+        match self.host.descriptor_link(self.held.thread, number) {
+            Ok(link) => {
+                let name = self.in_directory(self.stream(number, &link).unwrap_or(link));
+                let reached = match name.starts_with(b"/") || name.starts_with(b"$DIR") {
+                    true => Reached::Known {
+                        names: vec![name.clone()],
+                        is_led: false,
+                    },
+                    false => Reached::Nowhere,
+                };
+                Value::File {
+                    number,
+                    description: None,
+                    name,
+                    reached,
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Value::File {
+                number,
+                description: None,
+                name: Vec::new(),
+                reached: Reached::Nowhere,
+            },
+            Err(_) => Value::UnknownFile {
+                number,
+                description: None,
+            },
+        }
+    }
+
+    /// The name of a stream that the workload was started with.
+    fn stream(&self, number: i32, link: &[u8]) -> Option<Vec<u8>> {
+        let of_pipe = link.starts_with(b"pipe:") || link == b"/dev/null";
+        let name: &[u8] = match number {
+            0 => b"stdin",
+            1 => b"stdout",
+            2 => b"stderr",
+            _ => return None,
+        };
+        of_pipe.then(|| name.to_vec())
+    }
+
+    fn path(&self, given: &[u8], directory: Option<i32>) -> (Option<Vec<u8>>, Reached) {
+        let thread = self.held.thread;
+        let from = match directory {
+            Some(number) if number != libc::AT_FDCWD => self.host.descriptor_link(thread, number),
+            _ => self.host.directory_of(thread),
+        };
+        let Ok(from) = from else {
+            let why = "its folder could not be read while it was held";
+            return (None, Reached::Unknown(why.into()));
+        };
+        let absolute = match given.starts_with(b"/") {
+            true => given.to_vec(),
+            false => [from.as_slice(), b"/", given].concat(),
+        };
+        let absolute = without_dots(&absolute);
+        let root = self.host.root_of(thread);
+        let reached = match root.and_then(|root| resolve(self.host, &root, &from, given)) {
+            Ok(name) => {
+                let is_led = name != absolute;
+                Reached::Known {
+                    names: vec![self.in_directory(name)],
+                    is_led,
+                }
+            }
+            // Nothing is there: the path leads where it says.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Reached::Known {
+                names: vec![self.in_directory(absolute.clone())],
+                is_led: false,
+            },
+            Err(error) => {
+                let why = format!("where it leads could not be read while it was held: {error}");
+                Reached::Unknown(why.into())
+            }
+        };
+        (Some(self.in_directory(absolute)), reached)
+    }
+
+    fn in_directory(&self, name: Vec<u8>) -> Vec<u8> {
+        let directory = self
+            .view
+            .directory
+            .as_deref()
+            .unwrap_or_default()
+            .as_bytes();
+        match name.strip_prefix(directory) {
+            Some(rest) if rest.is_empty() || rest.starts_with(b"/") => {
+                [b"$DIR".as_slice(), rest].concat()
+            }
+            _ => name,
+        }
+    }
+}
+
+/// A path from the root without empty parts and `.`.
+fn without_dots(path: &[u8]) -> Vec<u8> {
+    let parts = path.split(|byte| *byte == b'/');
+    let parts = parts.filter(|part| !part.is_empty() && *part != b".");
+    let joined: Vec<u8> = parts
+        .flat_map(|part| [b"/".as_slice(), part].concat())
+        .collect();
+    match joined.is_empty() {
+        true => b"/".to_vec(),
+        false => joined,
+    }
+}

@@ -1,0 +1,183 @@
+//! Decides what becomes of each call that is held.
+
+use super::counts::Counts;
+use super::{Doing, deed};
+use crate::matching::is_meant;
+use crate::plan::{FaultPlan, REFUSED, is_guarded};
+use crate::scenario::Per;
+use crate::trace::{Deed, View};
+use crate::verdict::Faults;
+use perf_live::gate::{Decision, End, Held, Judge, Logged, read_memory};
+use std::collections::BTreeSet;
+use syscall_model::memory::Memory;
+use syscall_model::names::{self, Abi};
+use syscall_model::{Answer, Injected};
+
+/// Decides by the faults of a plan.
+pub(super) struct Decider<'a> {
+    doing: Doing<'a>,
+    view: View,
+    counts: Counts,
+    unknown: BTreeSet<String>,
+    remarks: BTreeSet<&'static str>,
+}
+
+const PASSED: &str = "a signal took a call back that was counted for a fault, after later ones were: \
+                      it is not known which number each call has";
+const NO_RINGS: &str =
+    "io_uring_setup was answered with ENOSYS: what a ring does could not be held";
+const NO_AIO: &str = "io_setup was answered with ENOSYS: what is submitted there could not be held";
+const OWN_LISTENER: &str = "the workload asked for a listener of its own for seccomp, and got EBUSY: the faults have the only one";
+
+impl<'a> Decider<'a> {
+    pub(super) fn new(doing: Doing<'a>) -> Self {
+        Self {
+            doing,
+            view: View {
+                directory: Some(doing.directory.to_string_lossy().into_owned()),
+                ..View::default()
+            },
+            counts: Counts::of(doing.faults.len()),
+            unknown: BTreeSet::new(),
+            remarks: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn into_faults(self) -> Faults {
+        Faults {
+            outcomes: self.counts.outcomes,
+            remarks: self.remarks.into_iter().map(str::to_owned).collect(),
+            unknown: self.unknown.into_iter().collect(),
+        }
+    }
+
+    /// What is done to a call by the first fault that is due; each fault counts what it matches.
+    fn inject(
+        &mut self,
+        call: &Held,
+        name: &str,
+        deed: Option<Option<&Deed>>,
+        guarded: Option<Injected>,
+    ) -> Option<Injected> {
+        let mut injected = guarded;
+        for (place, fault) in self.doing.faults.iter().enumerate() {
+            if !fault.is_about(name) {
+                continue;
+            }
+            let by_fields = |deed: Option<&Deed>| is_meant(deed?, &fault.matcher);
+            let answer = deed.map_or(Some(true), by_fields);
+            if answer == Some(false) {
+                continue;
+            }
+            let process = match fault.per {
+                Per::Run => Some(0),
+                Per::Process => self.doing.bench.host.process_of(call.thread),
+                Per::Thread => Some(call.thread),
+            };
+            let group = process.filter(|_| answer.is_some());
+            let is_free = injected.is_none() && is_long_enough(fault, call);
+            if self.counts.count(call.id(), (place, fault), group, is_free) {
+                injected = Some(fault.injected);
+            }
+        }
+        injected
+    }
+
+    /// What a call is that would get around the faults.
+    fn guard(&mut self, call: &Held, name: &str) -> Option<Injected> {
+        const FILTER: u64 = 1;
+        const NEW_LISTENER: u64 = 1 << 3;
+        let [operation, flags, ..] = call.arguments;
+        if name == "seccomp" && operation == FILTER && flags & NEW_LISTENER != 0 {
+            self.remarks.insert(OWN_LISTENER);
+        }
+        is_guarded(self.doing.faults, name).then(|| {
+            self.remarks.insert(match name {
+                "io_setup" => NO_AIO,
+                _ => NO_RINGS,
+            });
+            REFUSED
+        })
+    }
+
+    fn has_fields(&self, name: &str) -> bool {
+        let looks = |fault: &&FaultPlan| {
+            fault.is_about(name)
+                && (!fault.matcher.fields.is_empty() || !fault.matcher.names.contains(name))
+        };
+        self.doing.faults.iter().any(|fault| looks(&fault))
+    }
+
+    /// What is read for a call as it is for those that are recorded.
+    fn memory(&self, call: &Held) -> Memory {
+        let number = u32::try_from(call.number).ok();
+        let native = number.filter(|_| call.abi == Abi::native());
+        let fetches = native.and_then(|number| self.doing.events.fetches.get(&number));
+        fetches.map_or_else(Memory::default, |fetches| read_memory(call, fetches))
+    }
+}
+
+impl Judge for Decider<'_> {
+    fn decide(&mut self, call: &Held) -> Decision {
+        let Some(name) = names::name_of(call.abi, call.number) else {
+            return Decision::default();
+        };
+        let looks = self.has_fields(name);
+        let mut memory = looks.then(|| self.memory(call));
+        let deed = memory.as_ref().map(|memory| {
+            let signatures = &self.doing.bench.signatures;
+            deed::of(
+                self.doing.bench.host,
+                signatures,
+                &self.view,
+                (call, memory),
+            )
+        });
+        // A guard is kept whatever else would be done.
+        let guarded = self.guard(call, name);
+        let deed = deed.as_ref().map(Option::as_ref);
+        let injected = self.inject(call, name, deed, guarded);
+        let number = u32::try_from(call.number).unwrap_or(u32::MAX);
+        let is_recorded = self.doing.events.recorded.contains(call.abi, number);
+        if injected.is_some() && memory.is_none() {
+            memory = Some(self.memory(call));
+        }
+        // What was looked at and goes on is compared with what the kernel read.
+        let log = memory.filter(|_| is_recorded).map(|memory| Logged {
+            thread: call.thread,
+            time: call.time,
+            abi: call.abi,
+            number: call.number,
+            instruction: call.instruction,
+            arguments: call.arguments,
+            memory,
+            injected: injected.unwrap_or_default(),
+        });
+        Decision {
+            injected: injected.unwrap_or_default(),
+            log,
+        }
+    }
+
+    fn settle(&mut self, call: &Held, end: End) {
+        let holds = self.counts.settle(call.id(), &end);
+        match end {
+            End::Failed(why) => {
+                self.unknown.insert(why);
+            }
+            _ if !holds => {
+                self.unknown.insert(PASSED.to_owned());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a shorter call would be one: its length is larger.
+fn is_long_enough(fault: &FaultPlan, call: &Held) -> bool {
+    let [_, _, length, ..] = call.native_words();
+    match fault.injected.answer {
+        Some(Answer::Short(most)) => length > most,
+        _ => true,
+    }
+}

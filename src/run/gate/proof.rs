@@ -1,0 +1,188 @@
+//! Compares what was done to calls with what the trace says was meant.
+//!
+//! A fault is decided by what procfs says of a call while it is held; expectations go by the
+//! tables that the records fill. Where these two differ, it is not known which call was meant.
+
+use crate::matching::is_meant;
+use crate::plan::{FaultPlan, guards};
+use crate::scenario::{Per, When};
+use crate::trace::{Deed, Normalised, Value};
+use crate::verdict::{FaultOutcome, Faults};
+use perf_records::units::Nanos;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use syscall_model::{Answer, ThreadId};
+
+/// A call in the trace, and the first moment at which it may have been counted.
+#[derive(Clone, Copy)]
+struct Counted<'a> {
+    deed: &'a Deed,
+    earliest: Nanos,
+}
+
+/// Adds what is not known of the faults to `told`, and how many of the calls that they were done to
+/// are not among those that are judged. `whole` has all calls that faults are about.
+pub(in crate::run) fn prove(
+    faults: &[FaultPlan],
+    told: &mut Faults,
+    whole: &Normalised,
+    judged: &Normalised,
+) {
+    let calls = calls(whole);
+    let mut unknown = Vec::new();
+    let is_injected = |deed: &&Deed| !deed.injected.is_nothing();
+    let shown = judged.blocks.iter().flat_map(|block| &block.deeds);
+    let shown: HashSet<_> = shown.filter(is_injected).map(place).collect();
+    let mut attributed = HashSet::new();
+    for (number, (fault, outcome)) in faults.iter().zip(&mut told.outcomes).enumerate() {
+        let mut groups: BTreeMap<u32, Vec<Counted<'_>>> = BTreeMap::new();
+        let mut n_unclear = 0;
+        for call in calls.iter().filter(|it| is_about(fault, it.deed)) {
+            match is_meant(call.deed, &fault.matcher) {
+                Some(false) => {}
+                None => n_unclear += 1,
+                Some(true) => {
+                    let group = match fault.per {
+                        Per::Run | Per::Thread => 0,
+                        Per::Process => call.deed.task.process,
+                    };
+                    groups.entry(group).or_default().push(*call);
+                }
+            }
+        }
+        let matched: usize = groups.values().map(Vec::len).sum();
+        let made = outcome.seen.saturating_sub(outcome.unmade);
+        let word = &fault.matcher.word;
+        if n_unclear > 0 {
+            unknown.push(format!(
+                "the trace does not tell of {n_unclear} calls whether the fault for `{word}` was \
+                 meant for them"
+            ));
+        } else if matched as u64 != made {
+            unknown.push(format!(
+                "the fault for `{word}` counted {made} calls, and {matched} of the trace are meant"
+            ));
+        }
+        let (mut done, mut n_wrong) = (Vec::new(), 0);
+        for group in groups.values() {
+            n_wrong += wrong((number, faults), outcome, group, &mut done);
+        }
+        if n_wrong > 0 && n_unclear == 0 {
+            unknown.push(format!(
+                "the fault for `{word}` was not done to just the calls that `when` names: \
+                 {n_wrong} are others by the trace"
+            ));
+        }
+        if (done.len() as u64) < outcome.fired.saturating_sub(outcome.unmade_fired) {
+            unknown.push(format!(
+                "the fault for `{word}` was done to {} calls, and the trace has {} of them",
+                outcome.fired,
+                done.len()
+            ));
+        }
+        let outside = done.iter().filter(|deed| !shown.contains(&place(deed)));
+        outcome.outside = outside.count() as u64;
+        attributed.extend(done.into_iter().map(place));
+    }
+    let mut injected = calls.iter().map(|call| call.deed).filter(is_injected);
+    let is_stray = |deed: &Deed| !attributed.contains(&place(deed)) && !guards(deed);
+    if let Some(stray) = injected.find(|deed| is_stray(deed)) {
+        unknown.push(format!(
+            "by the trace no fault was meant for a call that one was done to: {}",
+            stray.line()
+        ));
+    }
+    told.unknown.extend(unknown);
+}
+
+/// What no two calls share.
+fn place(deed: &Deed) -> (ThreadId, Nanos) {
+    (deed.thread, deed.clock.0)
+}
+
+fn is_about(fault: &FaultPlan, deed: &Deed) -> bool {
+    fault.is_about(&deed.name) || fault.matcher.names.contains(&*deed.name)
+}
+
+/// All calls but the workload's own start, in the order of their threads.
+fn calls(whole: &Normalised) -> Vec<Counted<'_>> {
+    let mut last: HashMap<ThreadId, Nanos> = HashMap::new();
+    let mut calls = Vec::new();
+    for deed in whole.in_order() {
+        let before = last.insert(deed.thread, deed.clock.1);
+        if deed.clock.0 == Nanos(0) {
+            continue;
+        }
+        let earliest = match deed.injected.answer {
+            // Its entry is the moment at which it was received.
+            Some(_) => deed.clock.0,
+            None => before.unwrap_or(Nanos(0)),
+        };
+        calls.push(Counted { deed, earliest });
+    }
+    calls
+}
+
+/// How many calls of a group were treated otherwise than `when` says of every number that they may
+/// have; adds those that the fault was done to.
+fn wrong<'a>(
+    (number, faults): (usize, &[FaultPlan]),
+    outcome: &FaultOutcome,
+    group: &[Counted<'a>],
+    done: &mut Vec<&'a Deed>,
+) -> usize {
+    let Some(fault) = faults.get(number) else {
+        return 0;
+    };
+    let mut entered: Vec<Nanos> = group.iter().map(|call| call.deed.clock.0).collect();
+    let mut earliest: Vec<Nanos> = group.iter().map(|call| call.earliest).collect();
+    entered.sort_unstable();
+    earliest.sort_unstable();
+    let mut n_wrong = 0;
+    for call in group {
+        // Calls of other threads may be counted in another order than they are entered in.
+        let before = entered.partition_point(|it| *it < call.earliest) as u64;
+        let until = earliest.partition_point(|it| *it <= call.deed.clock.0) as u64;
+        let (first, last) = (before + 1, (until + outcome.unmade).max(before + 1));
+        let injected = call.deed.injected;
+        let is_ours = !injected.is_nothing() && injected == fault.injected;
+        let by_another = || {
+            let mut earlier = faults.iter().take(number);
+            let is_it = |it: &FaultPlan| it.injected == injected && is_about(it, call.deed);
+            guards(call.deed) || !injected.is_nothing() && earlier.any(is_it)
+        };
+        let is_right = if is_ours {
+            has_any(fault.when, first, last)
+        } else {
+            lacks_any(fault.when, first, last) || is_too_short(fault, call.deed) || by_another()
+        };
+        n_wrong += usize::from(!is_right);
+        if is_ours && is_right {
+            done.push(call.deed);
+        }
+    }
+    n_wrong
+}
+
+/// Whether one of these numbers is named.
+fn has_any(when: When, first: u64, last: u64) -> bool {
+    let behind = first.saturating_sub(when.first);
+    let next = behind.div_ceil(when.step).checked_mul(when.step);
+    let next = next.and_then(|next| next.checked_add(when.first));
+    next.is_some_and(|next| next <= last && when.has(next))
+}
+
+/// Whether one of these numbers is not named.
+fn lacks_any(when: When, first: u64, last: u64) -> bool {
+    !when.has(first) || !when.has(last) || when.step > 1 && first < last
+}
+
+fn is_too_short(fault: &FaultPlan, deed: &Deed) -> bool {
+    let length = deed.fields.get(2).map(|part| &part.value);
+    match (fault.injected.answer, length) {
+        (Some(Answer::Short(most)), Some(Value::Number(length))) => *length <= i128::from(most),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

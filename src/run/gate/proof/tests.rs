@@ -1,0 +1,221 @@
+use super::*;
+use crate::trace::{Builder, Stretch, View};
+use perf_records::units::{Pid, Tid};
+use std::collections::BTreeSet;
+use syscall_model::names::{self, Abi};
+use syscall_model::{
+    Actor, Call, Entry, Injected, Observation, Outcome, Shares, ShortName, Signatures,
+};
+
+const EIO: Injected = Injected {
+    answer: Some(Answer::Error(5)),
+    delay: None,
+    signal: None,
+};
+
+/// A call of a thread, from one time to another, and what was done to it.
+type Made = (u32, &'static str, (u64, u64), Injected);
+
+fn trace(calls: &[Made]) -> Normalised {
+    let mut builder = Builder::new(true);
+    let actor = |thread: u32| Actor {
+        thread: ThreadId(thread),
+        pid: Pid(100),
+        tid: Tid(100 + thread),
+        comm: ShortName::default(),
+    };
+    for thread in 0..2 {
+        let born = Observation::Born {
+            child: actor(thread),
+            parent: (thread > 0).then_some(ThreadId(0)),
+            shares: Shares::default(),
+        };
+        builder.observe(&born, |_| true);
+    }
+    for (thread, name, (from, to), injected) in calls {
+        let number = names::number(Abi::native(), name).expect("a call") as i32;
+        let entry = Entry::Seen {
+            time: Nanos(*from),
+            args: [3, 0x1000, 10, 0, 0, 0],
+        };
+        let (actor, abi) = (actor(*thread), Abi::native());
+        let entered = Observation::Entered {
+            actor,
+            abi,
+            number,
+            entry,
+            is_answered: false,
+        };
+        let call = Call {
+            actor,
+            abi,
+            number,
+            entry,
+            outcome: Outcome::Returned {
+                time: Nanos(*to),
+                value: 0,
+            },
+            memory: Default::default(),
+            files: Default::default(),
+            places: Default::default(),
+            injected: *injected,
+        };
+        builder.observe(&entered, |_| true);
+        builder.observe(&Observation::Call(call), |_| true);
+    }
+    let signatures = Signatures::new(Box::new(|_| None));
+    builder.finish().normalise(&View::default(), &signatures)
+}
+
+fn second(name: &str, injected: Injected) -> FaultPlan {
+    let names = BTreeSet::from([name.to_owned()]);
+    let when = When {
+        first: 2,
+        last: Some(2),
+        step: 1,
+    };
+    FaultPlan {
+        per: Per::Run,
+        ..FaultPlan::of_calls(name, names, when, injected)
+    }
+}
+
+fn proved(faults: &[FaultPlan], seen: u64, calls: &[Made]) -> Faults {
+    let whole = trace(calls);
+    proved_with(faults, seen, &whole, &whole)
+}
+
+fn proved_with(faults: &[FaultPlan], seen: u64, whole: &Normalised, judged: &Normalised) -> Faults {
+    let outcome = FaultOutcome {
+        seen,
+        fired: 1,
+        ..FaultOutcome::default()
+    };
+    let mut told = Faults {
+        outcomes: vec![outcome; faults.len()],
+        ..Faults::default()
+    };
+    prove(faults, &mut told, whole, judged);
+    told
+}
+
+const NO: Injected = Injected {
+    answer: None,
+    delay: None,
+    signal: None,
+};
+
+#[test]
+fn a_fault_that_hit_just_the_call_that_it_names_is_proved() {
+    let calls = [
+        (0, "fsync", (10, 20), NO),
+        (0, "fsync", (30, 40), EIO),
+        (0, "fsync", (50, 60), NO),
+    ];
+    let told = proved(&[second("fsync", EIO)], 3, &calls);
+    assert_eq!(told.unknown, Vec::<String>::new());
+    assert_eq!(told.outcomes[0].outside, 0);
+}
+
+#[test]
+fn a_call_that_was_not_counted_or_is_not_in_the_trace_makes_the_run_incomplete() {
+    let calls = [(0, "fsync", (10, 20), NO), (0, "fsync", (30, 40), EIO)];
+    for seen in [1, 3] {
+        let told = proved(&[second("fsync", EIO)], seen, &calls);
+        let [why] = told.unknown.as_slice() else {
+            panic!("{told:?}");
+        };
+        assert!(why.contains("2 of the trace are meant"), "{why}");
+    }
+}
+
+#[test]
+fn a_fault_that_hit_another_number_than_it_names_makes_the_run_incomplete() {
+    let third = [
+        (0, "fsync", (10, 20), NO),
+        (0, "fsync", (30, 40), NO),
+        (0, "fsync", (50, 60), EIO),
+    ];
+    let told = proved(&[second("fsync", EIO)], 3, &third);
+    assert!(
+        told.unknown[0].contains("2 are others by the trace"),
+        "{told:?}"
+    );
+    let twice = [
+        (0, "fsync", (10, 20), NO),
+        (0, "fsync", (30, 40), EIO),
+        (0, "fsync", (50, 60), EIO),
+    ];
+    assert!(
+        !proved(&[second("fsync", EIO)], 3, &twice)
+            .unknown
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_call_that_no_fault_was_meant_for_is_told() {
+    let calls = [
+        (0, "fsync", (10, 20), NO),
+        (0, "fsync", (30, 40), EIO),
+        (0, "mkdir", (50, 60), EIO),
+    ];
+    let faults = [second("fsync", EIO), second("mkdir", EIO)];
+    let told = proved(&faults[..1], 2, &calls);
+    let why = told.unknown.join("\n");
+    assert!(why.contains("no fault was meant for"), "{why}");
+}
+
+#[test]
+fn threads_may_be_counted_in_another_order_than_they_are_entered_in() {
+    // The first of thread 1 was received before that of thread 0, and entered behind it.
+    let calls = [
+        (0, "fsync", (10, 20), EIO),
+        (1, "fsync", (30, 40), NO),
+        (1, "fsync", (50, 60), NO),
+    ];
+    let told = proved(&[second("fsync", EIO)], 3, &calls);
+    assert_eq!(told.unknown, Vec::<String>::new());
+}
+
+#[test]
+fn a_short_call_that_is_none_is_not_due() {
+    let shorter = |most| Injected {
+        answer: Some(Answer::Short(most)),
+        ..NO
+    };
+    let calls = [(0, "write", (10, 20), NO), (0, "write", (30, 40), NO)];
+    let unfired = |most| {
+        let whole = trace(&calls);
+        let faults = [second("write", shorter(most))];
+        let mut told = Faults {
+            outcomes: vec![FaultOutcome {
+                seen: 2,
+                ..FaultOutcome::default()
+            }],
+            ..Faults::default()
+        };
+        prove(&faults, &mut told, &whole, &whole);
+        told.unknown
+    };
+    assert_eq!(unfired(10), Vec::<String>::new());
+    assert!(!unfired(4).is_empty());
+}
+
+#[test]
+fn a_fault_before_the_stretch_that_is_judged_is_outside() {
+    let calls = [
+        (0, "close", (10, 20), NO),
+        (0, "close", (30, 40), EIO),
+        (0, "close", (50, 60), NO),
+    ];
+    let whole = trace(&calls);
+    let mut judged = whole.clone();
+    let cut = Stretch::from(whole.in_order()[1].left);
+    judged.blocks.iter_mut().for_each(|block| {
+        block.deeds.retain(|deed| cut.has(deed));
+    });
+    let told = proved_with(&[second("close", EIO)], 3, &whole, &judged);
+    assert_eq!(told.unknown, Vec::<String>::new());
+    assert_eq!(told.outcomes[0].outside, 1);
+}

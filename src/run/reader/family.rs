@@ -1,0 +1,128 @@
+//! Which tasks are followed where the first of them lived before their events were opened.
+//!
+//! A task inherits its creator's events early in the making (`copy_process()`, `kernel/fork.c`),
+//! and the record of its birth comes late. So of a task that was in the making when its creator's
+//! events were opened there may be a record, and no events or some. It has all events where its
+//! creator was outside of such a making at some moment after they had been opened.
+
+use super::Reader;
+use crate::plan::Meaning;
+use perf_records::record::Task;
+use perf_records::units::{Nanos, Pid, Tid};
+use std::collections::HashSet;
+
+/// The followed tasks.
+#[derive(Debug, Default)]
+pub(super) struct Family {
+    members: HashSet<Tid>,
+    processes: HashSet<Pid>,
+    /// The members that were outside of the making of a task since events were open.
+    outside: HashSet<Tid>,
+    /// Those that ended before it was known which threads there were.
+    ended: HashSet<Tid>,
+    /// When all events of the first were open, and when they had been started.
+    open: Nanos,
+    started: Nanos,
+    /// Of how many it is not known whether they have all events.
+    pub(super) half_made: u64,
+}
+
+impl Family {
+    pub(super) fn new(open: Nanos, started: Nanos) -> Self {
+        Self {
+            open,
+            started,
+            ..Self::default()
+        }
+    }
+
+    /// One that had its events opened.
+    pub(super) fn add(&mut self, pid: Pid, tid: Tid) {
+        self.processes.insert(pid);
+        self.members.insert(tid);
+    }
+
+    pub(super) fn has(&self, tid: Tid) -> bool {
+        self.members.contains(&tid)
+    }
+
+    /// A record shows that a thread is not making a task.
+    pub(super) fn is_outside(&mut self, tid: Tid) {
+        if self.has(tid) {
+            self.outside.insert(tid);
+        }
+    }
+
+    /// Whether a task that is born is followed. One that may lack events is not if it was there
+    /// when the following began: of threads it is looked for then.
+    fn admits(&mut self, task: &Task) -> bool {
+        if !self.has(task.parent_tid) || task.time <= self.open {
+            return false;
+        }
+        // Its next task is certain: this one is made.
+        let is_whole = !self.outside.insert(task.parent_tid);
+        if !is_whole && task.time < self.started {
+            return false;
+        }
+        self.half_made += u64::from(!is_whole);
+        self.add(task.pid, task.tid);
+        self.outside.insert(task.tid);
+        true
+    }
+
+    fn ends(&mut self, tid: Tid) -> bool {
+        self.ended.insert(tid);
+        self.outside.remove(&tid);
+        self.members.remove(&tid)
+    }
+
+    /// These were the threads of a followed process when all had been started.
+    pub(super) fn are(&mut self, n: usize, threads: &[Tid]) {
+        let unknown = |tid: &&Tid| !self.members.contains(*tid) && !self.ended.contains(*tid);
+        let n_unknown = threads.iter().filter(unknown).count();
+        self.half_made += n_unknown as u64;
+        // The list broke off at one that ended meanwhile.
+        self.half_made += n.saturating_sub(threads.len()) as u64;
+    }
+
+    pub(super) fn settled(&mut self) {
+        self.ended = HashSet::new();
+    }
+}
+
+impl Reader<'_> {
+    /// Whether a task is followed: all are that have events, but for what lived before.
+    pub(super) fn follows(&self, tid: Tid) -> bool {
+        self.family.as_ref().is_none_or(|family| family.has(tid))
+    }
+
+    pub(super) fn is_born(&mut self, task: &Task) -> bool {
+        let family = self.family.as_mut();
+        family.is_none_or(|family| family.admits(task))
+    }
+
+    pub(super) fn has_ended(&mut self, tid: Tid) -> bool {
+        let family = self.family.as_mut();
+        family.is_none_or(|family| family.ends(tid))
+    }
+
+    /// After an exec the process has one thread, with the leader's id.
+    pub(super) fn is_executed(&mut self, pid: Pid, tid: Tid) -> bool {
+        let Some(family) = &mut self.family else {
+            return true;
+        };
+        if family.processes.contains(&pid) {
+            family.add(pid, tid);
+        }
+        family.has(tid)
+    }
+
+    /// Notes that a half of a call came: its thread makes no task.
+    pub(super) fn makes_none(&mut self, tid: Tid, meaning: Meaning) {
+        if let (Some(family), Meaning::Enter { .. } | Meaning::Leave { .. }) =
+            (&mut self.family, meaning)
+        {
+            family.is_outside(tid);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Puts what is known of calls that were held beside their records.
+
+use super::Reader;
+use perf_live::gate::{Log, Logged};
+use perf_records::units::{Hashed, Nanos, Pid, Tid};
+use std::collections::HashMap;
+use syscall_model::memory::{Memory, Moment, Part, Piece, State};
+use syscall_model::names::Abi;
+use syscall_model::{Answer, Call, Injected};
+
+/// Calls that were held, and what became of them.
+pub(super) struct Calls {
+    log: Log,
+    /// What was read of a call that goes on, by its thread.
+    looked_at: HashMap<Tid, Memory, Hashed>,
+    /// The calls that a signal took back before they were answered, by their threads, and whether
+    /// the thread has gone on with another.
+    taken_back: HashMap<Tid, ((Abi, i32), bool), Hashed>,
+    answered: u64,
+    unpaired: u64,
+    differing: u64,
+}
+
+impl Calls {
+    pub(super) fn new(log: Log) -> Self {
+        Self {
+            log,
+            looked_at: HashMap::default(),
+            taken_back: HashMap::default(),
+            answered: 0,
+            unpaired: 0,
+            differing: 0,
+        }
+    }
+
+    pub(super) fn answered(&self) -> u64 {
+        self.answered
+    }
+
+    pub(super) fn unpaired(&self) -> u64 {
+        self.unpaired + self.log.n_left()
+    }
+
+    pub(super) fn differing(&self) -> u64 {
+        self.differing
+    }
+
+    /// How many calls were taken back, and not made again.
+    pub(super) fn not_again(&self) -> u64 {
+        let not_again = self.taken_back.values().filter(|(_, went_on)| *went_on);
+        not_again.count() as u64
+    }
+
+    /// A thread makes a call: it may be the one that was taken back.
+    fn goes_on(&mut self, thread: Tid, call: (Abi, i32)) {
+        if let Some((taken, went_on)) = self.taken_back.get_mut(&thread) {
+            *went_on = true;
+            if *taken == call {
+                self.taken_back.remove(&thread);
+            }
+        }
+    }
+
+    /// The call of a thread that was held until its next half; halves in between were lost.
+    fn next(
+        &mut self,
+        thread: Tid,
+        until: Nanos,
+        is_it: impl Fn(&Logged) -> bool,
+    ) -> Option<Logged> {
+        while let Some(call) = self.log.next(thread.0, until) {
+            if is_it(&call) {
+                return Some(call);
+            }
+            self.unpaired += u64::from(call.is_answered());
+        }
+        None
+    }
+
+    /// Compares what the kernel read of a call with what it was decided by.
+    pub(super) fn compare(&mut self, call: &Call) {
+        let Some(memory) = self.looked_at.remove(&call.actor.tid) else {
+            return;
+        };
+        let at_entry = |piece: &&Piece| piece.moment == Moment::Enter;
+        let differs = |argument: usize| {
+            let ours = memory.strings(argument).filter(at_entry);
+            let known = |piece: &Piece| matches!(piece.state, State::Whole | State::Cut);
+            let mut pairs = ours.filter_map(|piece| {
+                let same = |other: &&Piece| other.element == piece.element;
+                let other = call.memory.strings(argument).filter(at_entry).find(same)?;
+                (known(piece) && known(other)).then_some((piece, other))
+            });
+            pairs.any(|(one, other)| {
+                let length = one.bytes.len().min(other.bytes.len());
+                one.bytes.get(..length) != other.bytes.get(..length)
+                    || (one.state, other.state) == (State::Whole, State::Whole)
+                        && one.bytes.len() != other.bytes.len()
+            })
+        };
+        self.differing += u64::from((0..6).any(differs));
+    }
+}
+
+/// Whether a call that returned `value` got the answer that it was given.
+fn gave(call: &Logged, value: i64) -> bool {
+    // A 32-bit convention has only this half.
+    let is_same = |answer: i64| match call.abi == Abi::native() {
+        true => value == answer,
+        false => value as i32 == answer as i32,
+    };
+    match call.injected.answer {
+        None => false,
+        Some(Answer::Error(error)) => is_same(-i64::from(error)),
+        Some(Answer::Value(answer)) => is_same(answer),
+        // An error of the shorter call; those that restart a call are larger.
+        Some(Answer::Short(most)) => (-511..=most.try_into().unwrap_or(i64::MAX)).contains(&value),
+    }
+}
+
+impl Reader<'_> {
+    /// Takes the entering half of a call.
+    pub(super) fn entered(
+        &mut self,
+        who: (Pid, Tid),
+        time: Nanos,
+        call: (Abi, i32),
+        words: [u64; 6],
+    ) {
+        let injected = self.made(who.1, time, call);
+        let out = &mut self.out;
+        self.tracker
+            .enter_held(who, time, call, words, injected, out);
+    }
+
+    /// Takes the leaving half of a call, which may have been answered or taken back before it was
+    /// entered.
+    pub(super) fn left(&mut self, who: (Pid, Tid), time: Nanos, call: (Abi, i32), value: i64) {
+        let call = self.answered(who, time, call, value);
+        if !self.is_taken_back(who.1, call, value) {
+            self.tracker.leave(who, time, call, value, &mut self.out);
+        }
+    }
+
+    /// What was done to a call that is made all the same.
+    fn made(&mut self, tid: Tid, time: Nanos, call: (Abi, i32)) -> Injected {
+        let Some(held) = &mut self.held else {
+            return Injected::default();
+        };
+        held.goes_on(tid, call);
+        let is_it = |it: &Logged| !it.is_answered() && (it.abi, it.number) == call;
+        let Some(logged) = held.next(tid, time, is_it) else {
+            return Injected::default();
+        };
+        held.looked_at.insert(tid, logged.memory);
+        logged.injected
+    }
+
+    /// Whether a call is left that a signal took back before it was answered
+    /// (`seccomp_do_user_notification()`): it was not entered, and the kernel makes it again or
+    /// gives `EINTR`.
+    fn is_taken_back(&mut self, tid: Tid, call: (Abi, i32), value: i64) -> bool {
+        let is_interrupted = matches!(value, -514..=-512 | -516);
+        let Some(held) = self.held.as_mut().filter(|_| is_interrupted) else {
+            return false;
+        };
+        let is_taken = !self.tracker.is_in_call(tid);
+        if is_taken {
+            held.taken_back.insert(tid, (call, false));
+        }
+        is_taken
+    }
+
+    /// A call is left: one that was answered has not been entered, and is now. Returns its
+    /// convention and number.
+    fn answered(
+        &mut self,
+        (pid, tid): (Pid, Tid),
+        time: Nanos,
+        call: (Abi, i32),
+        value: i64,
+    ) -> (Abi, i32) {
+        let Some(held) = &mut self.held else {
+            return call;
+        };
+        // The kernel may throw an answer away: a signal that comes with it has the call made again.
+        let is_it = |it: &Logged| it.number == call.1 && gave(it, value);
+        let Some(logged) = held.next(tid, time, is_it) else {
+            return call;
+        };
+        held.answered += 1;
+        held.goes_on(tid, (logged.abi, logged.number));
+        let Logged {
+            abi,
+            number,
+            arguments,
+            memory,
+            injected,
+            ..
+        } = logged;
+        if abi == Abi::native() && memory.is_read() {
+            let part = Part::Entry { more: false };
+            self.tracker
+                .contents((pid, tid), number, part, memory, &mut self.out);
+        }
+        let at = logged.time;
+        self.tracker.enter_held(
+            (pid, tid),
+            at,
+            (abi, number),
+            arguments,
+            injected,
+            &mut self.out,
+        );
+        self.starting(
+            (pid, tid),
+            Some(logged.instruction),
+            (abi, number),
+            &arguments,
+        );
+        (abi, number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_returned_another_value_did_not_get_its_answer() {
+        let call = |abi, answer| Logged {
+            thread: 1,
+            time: Nanos(1),
+            abi,
+            number: 74,
+            instruction: 0,
+            arguments: [0; 6],
+            memory: Memory::default(),
+            injected: Injected {
+                answer: Some(answer),
+                ..Injected::default()
+            },
+        };
+        let native = |answer| call(Abi::native(), answer);
+        let restarted = -512;
+        for answer in [Answer::Error(5), Answer::Value(7), Answer::Short(10)] {
+            assert!(!gave(&native(answer), restarted), "{answer:?}");
+        }
+        assert!(gave(&native(Answer::Error(5)), -5) && !gave(&native(Answer::Error(5)), 0));
+        assert!(gave(&native(Answer::Value(7)), 7) && !gave(&native(Answer::Value(7)), 0));
+        assert!(gave(&native(Answer::Short(10)), 10) && !gave(&native(Answer::Short(10)), 11));
+        assert!(gave(&native(Answer::Short(10)), -9), "its own error");
+        let compat = call(Abi::I386, Answer::Error(5));
+        assert!(gave(&compat, 0xffff_fffb), "no sign from its half");
+    }
+}

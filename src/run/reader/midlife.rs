@@ -1,0 +1,133 @@
+//! Processes that lived before their calls were recorded.
+
+use super::Reader;
+use super::family::Family;
+use perf_live::host::{Living, Midlife};
+use perf_live::sys::share_files;
+use perf_records::record::Comm;
+use perf_records::units::{Nanos, Pid, Tid};
+use std::collections::HashSet;
+use syscall_model::files::FileKind;
+use syscall_model::names::Abi;
+
+/// What procfs said of the processes, and when all of it was read.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) by: Nanos,
+    pub(super) processes: Vec<Midlife>,
+}
+
+impl Reader<'_> {
+    /// Called before the first record: these processes live already, and their events were open at
+    /// `open` and started at `since`; by `by` procfs had said this of them. Samples of before
+    /// `since` are of some events and not of others.
+    pub(in crate::run) fn know(
+        &mut self,
+        living: &[Living],
+        (open, since, by): (Nanos, Nanos, Nanos),
+        processes: Vec<Midlife>,
+    ) {
+        self.tracker.remembers();
+        self.remembered = Some(HashSet::new());
+        self.span = since..=Nanos(u64::MAX);
+        let mut family = Family::new(open, since);
+        for process in living {
+            let (pid, mut sharing) = (process.pid, Vec::new());
+            let leader = Tid(pid.0);
+            for thread in &process.threads {
+                let tid = thread.tid;
+                family.add(pid, tid);
+                let comm = Comm {
+                    pid,
+                    tid,
+                    name: &thread.name,
+                    exec: false,
+                };
+                self.tracker.comm(&comm, &mut self.out);
+                let actor = self.tracker.actor(pid, tid, &mut self.out);
+                // Where the kernel does not tell, each has its own and nothing is known of it.
+                if tid == leader || share_files(leader, tid).unwrap_or(false) {
+                    sharing.push(actor.thread);
+                }
+            }
+            self.flush();
+            self.tables.belong_together(&sharing);
+        }
+        self.family = Some(family);
+        self.found = Some(Found { by, processes });
+    }
+
+    /// Called when events are about to be stopped, one by one: from now on samples are of some and
+    /// not of others.
+    pub(in crate::run) fn cut(&mut self, now: Nanos) {
+        self.span = *self.span.start()..=now;
+    }
+
+    /// What was found holds from the time on at which all of it had been read: for what records of
+    /// before have told of, it may be too old.
+    pub(super) fn catch_up(&mut self, time: Nanos) {
+        let Some(found) = self.found.take_if(|found| time > found.by) else {
+            return;
+        };
+        for process in found.processes {
+            let main = (process.pid, Tid(process.pid.0));
+            let main = self.tracker.actor(main.0, main.1, &mut self.out).thread;
+            self.flush();
+            let files = process.descriptors.into_iter();
+            let files = files.map(|(number, name)| (number, kind(name)));
+            self.tables.found(main, files.collect(), process.directory);
+            for (tid, number, args) in process.calls {
+                if self.follows(tid) && self.forgot_calls_of(tid) {
+                    let (who, call) = ((process.pid, tid), (Abi::native(), number));
+                    self.tracker
+                        .under_way(who, found.by, call, args, &mut self.out);
+                    if !makes_tasks(number)
+                        && let Some(family) = &mut self.family
+                    {
+                        family.is_outside(tid);
+                    }
+                }
+            }
+            if let Some(family) = &mut self.family {
+                family.are(process.threads.n, &process.threads.listed);
+            }
+        }
+        if let Some(family) = &mut self.family {
+            family.settled();
+        }
+        self.flush();
+    }
+
+    /// A program was executed, or a thread ended: what was found may be of before.
+    pub(super) fn outdates(&mut self, pid: Pid, tid: Option<Tid>) {
+        let Some(found) = &mut self.found else { return };
+        match tid {
+            None => found.processes.retain(|process| process.pid != pid),
+            Some(tid) => {
+                for process in &mut found.processes {
+                    process.calls.retain(|(thread, ..)| *thread != tid);
+                }
+            }
+        }
+    }
+}
+
+/// What has no name any more is found by none.
+fn kind(name: Vec<u8>) -> FileKind {
+    match name.starts_with(b"/") && !name.ends_with(b" (deleted)") {
+        true => FileKind::Path(name.into()),
+        false => FileKind::Given(name.into()),
+    }
+}
+
+fn makes_tasks(number: i32) -> bool {
+    let makers = [
+        libc::SYS_clone,
+        libc::SYS_clone3,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_fork,
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_vfork,
+    ];
+    makers.contains(&number.into())
+}

@@ -1,0 +1,72 @@
+//! Takes records that are no samples: names, births, ends, mappings, losses.
+
+use super::{Life, Reader};
+use perf_records::record::{Other, Record};
+use perf_records::units::Cpu;
+
+impl Reader<'_> {
+    /// Takes a record that is no sample.
+    pub(super) fn side_band(&mut self, cpu: Cpu, record: &Record<'_>, bytes: &[u8]) {
+        if let Some(chains) = &mut self.chains {
+            chains.record(record, bytes);
+        }
+        match record {
+            // A group's events already fire while init names itself and forks the main process.
+            Record::Comm(comm, _) if !(self.started || comm.exec) => {}
+            Record::Fork(..) | Record::Exit(..) if !self.started => {}
+            Record::Comm(comm, _) if comm.exec && !self.is_executed(comm.pid, comm.tid) => {}
+            Record::Comm(comm, _) if !self.follows(comm.tid) => {}
+            Record::Comm(comm, id) => {
+                self.started |= comm.exec;
+                if let (true, Some(starts)) = (comm.exec, &mut self.starts) {
+                    starts.executed(comm.pid);
+                }
+                self.tracker.comm(comm, &mut self.out);
+                self.lineage.comm(comm);
+                if comm.exec {
+                    self.outdates(comm.pid, None);
+                    Life::begin(&mut self.life, comm.pid, id.time);
+                    self.flush();
+                    self.turn(cpu, Some((comm.pid, comm.tid)), id.time, false);
+                }
+            }
+            Record::Map(map, _) => {
+                let range = map.address..map.address.saturating_add(map.length);
+                if let Some(starts) = &mut self.starts {
+                    starts.mapped(map.pid, range, map.name);
+                }
+            }
+            Record::Fork(task, _) if !self.is_born(task) => {}
+            Record::Fork(task, _) => {
+                self.threads.0 += 1;
+                self.threads.1 = self.threads.0.max(self.threads.1);
+                self.tracker.fork(task, &mut self.out);
+                self.lineage.fork(task);
+            }
+            Record::Exit(task, _) if !self.has_ended(task.tid) => {}
+            Record::Exit(task, id) => {
+                self.turn(cpu, Some((task.pid, task.tid)), id.time, true);
+                self.outdates(task.pid, Some(task.tid));
+                if self.tracker.exit(task, &mut self.out) {
+                    if let (true, Some(starts)) = (task.pid.0 == task.tid.0, &mut self.starts) {
+                        starts.ended(task.pid);
+                    }
+                    self.threads.0 = self.threads.0.saturating_sub(1);
+                    self.lineage.exit(task);
+                    if let Some(life) = &mut self.life {
+                        life.ends(task.pid, id.time);
+                    }
+                }
+            }
+            Record::Lost(lost, _) => self.lost(lost.count),
+            Record::LostSamples(count, _) => self.lost(*count),
+            Record::Other(Other::Throttle(true, _), _) => self.throttled += 1,
+            Record::Other(Other::Switch(way) | Other::SwitchCpuWide(way, ..), id)
+                if self.started && !way.out =>
+            {
+                self.turn(cpu, id.task, id.time, false);
+            }
+            Record::Sample(_) | Record::Other(..) | Record::Unknown { .. } => {}
+        }
+    }
+}

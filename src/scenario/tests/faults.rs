@@ -1,0 +1,72 @@
+//! Faults: what they say, and what is no fault.
+
+use super::read_text;
+use crate::scenario::{FaultSpec, Per, When};
+use syscall_model::{Answer, Injected};
+
+fn faults(text: &str) -> Result<Vec<FaultSpec>, (String, usize)> {
+    let text = format!("description: d\nworkload: {{ run: [ls] }}\nfaults:\n  - {text}\n");
+    let scenario = read_text(&text).map_err(|complaint| (complaint.message, complaint.column))?;
+    Ok(scenario.faults)
+}
+
+fn when(text: &str) -> Vec<u64> {
+    let text = format!("fsync: {{ when: {text}, error: EIO }}");
+    let when = faults(&text).expect("a fault").remove(0).when;
+    (1..=9).filter(|number| when.has(*number)).collect()
+}
+
+#[test]
+fn when_says_which_of_many_calls_are_meant() {
+    assert_eq!(when("2"), [2]);
+    assert_eq!(when("\"7..\""), [7, 8, 9]);
+    assert_eq!(when("\"2..=4\""), [2, 3, 4]);
+    assert_eq!(when("\"2..+3\""), [2, 5, 8]);
+    assert!((1..=9).all(|number| When::default().has(number)));
+}
+
+#[test]
+fn a_fault_has_one_action_and_the_fields_of_its_call() {
+    let fault = faults("openat: { path: a, per: process, error: ENOSPC }");
+    let fault = fault.expect("a fault").remove(0);
+    assert_eq!(fault.injected.answer, Some(Answer::Error(28)));
+    assert_eq!(fault.per, Per::Process);
+    assert_eq!(fault.step.fields.len(), 1);
+    let signal = faults("fsync: { signal: SIGTERM }")
+        .expect("a fault")
+        .remove(0);
+    let expected = Injected {
+        signal: Some(15),
+        ..Injected::default()
+    };
+    assert_eq!(signal.injected, expected);
+}
+
+#[test]
+fn what_is_no_fault_is_refused_where_it_stands() {
+    for (text, said) in [
+        ("fsync", "mapping"),
+        ("fsync: {}", "a fault needs one of"),
+        ("fsync: { error: EIO, returns: 0 }", "not several"),
+        ("fsync: { error: EFOO }", "unknown error `EFOO`"),
+        ("fsync: { returns: -5 }", "is an error"),
+        ("fsync: { when: 0, error: EIO }", "counted from 1"),
+        (
+            "fsync: { when: \"3..=2\", error: EIO }",
+            "no call is in this range",
+        ),
+        ("fsync: { when: \"1..+0\", error: EIO }", "larger than zero"),
+        ("write: { short: 0 }", "one byte at least"),
+        ("fsync: { delay: { after: 1s } }", "unknown key `after`"),
+        ("fsync: { block: { until: fsync } }", "no fault blocks"),
+        ("fsync: { fd: $fd, error: EIO }", "no captures"),
+        (
+            "{ fsync: { error: EIO }, close: { error: EIO } }",
+            "one call",
+        ),
+    ] {
+        let (message, column) = faults(text).expect_err(text);
+        assert!(message.contains(said), "{text}: {message}");
+        assert!(column >= 3, "{text}: {column}");
+    }
+}

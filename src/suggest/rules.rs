@@ -1,0 +1,255 @@
+//! Rules that let a command do what it did.
+
+use crate::matching::{Deeds, Done, PROCESSES, Realm, Statement};
+use crate::scenario::RulesDraft;
+use perf_live::units::ExitKind;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many files of one folder are named one by one.
+const MOST: usize = 8;
+
+/// Makes rules of what a command did. Names that differ from run to run become globs: those of
+/// files below `temporary`, and of files that the command itself removed or renamed again.
+#[must_use]
+pub fn rules(
+    command: &[String],
+    statement: &Statement,
+    exit: ExitKind,
+    temporary: &[String],
+) -> RulesDraft {
+    let gone = statement.done.iter();
+    let gone = gone.filter(|done| matches!(done.what, Deeds::Deleted | Deeds::Renamed));
+    let gone: BTreeSet<&str> = gone.filter_map(|done| done.to.as_deref()).collect();
+    let lasts = |path: &str| {
+        let mut folders = temporary.iter();
+        let is_below = folders.any(|it| {
+            path.strip_prefix(&**it)
+                .is_some_and(|it| it.starts_with('/'))
+        });
+        // A folder that is gone took its files with it.
+        let mut above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        let is_gone = gone.contains(path) || above.any(|folder| gone.contains(folder));
+        match (is_below, is_gone) {
+            (true, _) => Lasts::Temporary,
+            (false, true) => Lasts::Gone,
+            (false, false) => Lasts::Stays,
+        }
+    };
+    let glob = |path: &str| match path.split_at_checked(5) {
+        Some(("unix:", path)) => format!("unix:{}", general(path, lasts(path))),
+        _ => general(path, lasts(path)),
+    };
+    let mut worlds: BTreeMap<Realm, BTreeSet<String>> = BTreeMap::new();
+    let mut nameless: BTreeSet<String> = BTreeSet::new();
+    let allowed = |done: &&Done| !done.is_own && !done.is_usual;
+    for done in statement.done.iter().filter(allowed) {
+        let Some(realm) = done.realm else { continue };
+        let names = worlds.entry(realm).or_default();
+        match (&done.to, realm) {
+            (None, _) => drop(nameless.insert(format!(
+                "no rule names what was {} here and not read",
+                done.what.word()
+            ))),
+            (Some(address), Realm::Network) if !address.starts_with("unix:") => {
+                names.insert(port(address));
+            }
+            (Some(call), Realm::Privileges) => drop(names.insert(call.clone())),
+            (Some(path), _) => {
+                names.insert(glob(path));
+            }
+        }
+        names.extend(done.new.iter().map(|path| glob(path)));
+    }
+    let mut of = |realm: Realm| {
+        let names = worlds.remove(&realm).unwrap_or_default();
+        let names = match realm {
+            Realm::Writes | Realm::Reads => folded(names),
+            Realm::Network => names,
+            Realm::Programs | Realm::Privileges => names,
+        };
+        (realm.word(), names.into_iter().collect())
+    };
+    RulesDraft {
+        description: format!(
+            "{} does what it did when these were learnt",
+            command.join(" ")
+        ),
+        exit: (exit != ExitKind::Code(0)).then_some(exit),
+        worlds: Realm::ALL.into_iter().map(&mut of).collect(),
+        remarks: nameless.into_iter().collect(),
+    }
+}
+
+/// What became of a file that a command made.
+#[derive(Clone, Copy)]
+enum Lasts {
+    /// It lies below a folder for temporary files.
+    Temporary,
+    /// The command took it away again.
+    Gone,
+    /// Neither.
+    Stays,
+}
+
+/// A path as a glob.
+fn general(path: &str, lasts: Lasts) -> String {
+    // A statement names no process.
+    if let Some(rest) = path.strip_prefix(PROCESSES) {
+        return format!("{PROCESSES}{}", escaped(rest));
+    }
+    let parts = path.split('/').map(|part| match lasts {
+        Lasts::Temporary => varying(part),
+        // A glob of a whole name would be one of all that lies beside it.
+        Lasts::Gone => Some(varying(part))
+            .filter(|glob| !glob.starts_with('*'))
+            .unwrap_or_else(|| escaped(part)),
+        Lasts::Stays => without_hash(part),
+    });
+    let parts: Vec<String> = parts.collect();
+    parts.join("/")
+}
+
+/// A name in which each character stands for itself.
+fn escaped(name: &str) -> String {
+    let mut glob = String::new();
+    for letter in name.chars() {
+        match letter {
+            '*' | '?' | '[' => glob.extend(['[', letter, ']']),
+            _ => glob.push(letter),
+        }
+    }
+    glob
+}
+
+/// The name of a program that Cargo built, whose hash is another after each change: `net-*`.
+fn without_hash(name: &str) -> String {
+    let hashed = name
+        .rsplit_once('-')
+        .filter(|(_, hash)| hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    match hashed {
+        Some((name, _)) => format!("{}-*", escaped(name)),
+        None => escaped(name),
+    }
+}
+
+/// A name with `*` for each stretch that looks drawn or counted.
+fn varying(name: &str) -> String {
+    let mut glob = String::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(end);
+        match is_drawn(word) {
+            true if word.starts_with("tmp") => glob.push_str("tmp*"),
+            true => glob.push('*'),
+            false => glob.push_str(word),
+        }
+        let mut letters = behind.chars();
+        if let Some(letter) = letters.next() {
+            glob.push_str(&escaped(letter.encode_utf8(&mut [0; 4])));
+        }
+        rest = letters.as_str();
+    }
+    glob
+}
+
+/// Whether a word is a number or looks drawn: digits among letters, capitals behind small letters,
+/// or what Python and Rust put behind `tmp`.
+fn is_drawn(word: &str) -> bool {
+    let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number || (word.starts_with("tmp") && word.len() >= 8) {
+        return true;
+    }
+    let has = |is: fn(char) -> bool| word.chars().any(is);
+    let mixes = has(|c| c.is_ascii_digit()) && has(char::is_alphabetic);
+    let capitals = word.chars().skip(1).any(char::is_uppercase) && has(char::is_lowercase);
+    let no_vowel = !has(|c| "aeiouyAEIOUY".contains(c));
+    word.len() >= 6 && (mixes || capitals || no_vowel)
+}
+
+/// An address; a port of the loopback that the kernel chooses is any.
+fn port(address: &str) -> String {
+    const CHOSEN: u16 = 32768;
+    let parsed: Option<core::net::SocketAddr> = address.parse().ok();
+    match parsed {
+        Some(at) if at.ip().is_loopback() && at.port() >= CHOSEN => {
+            let (ip, _) = address.rsplit_once(':').unwrap_or((address, ""));
+            format!("{ip}:*")
+        }
+        _ => address.to_owned(),
+    }
+}
+
+/// Globs for folders of which many files are named.
+fn folded(names: BTreeSet<String>) -> BTreeSet<String> {
+    let mut of_folder: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in names {
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        of_folder.entry(folder.to_owned()).or_default().push(name);
+    }
+    let depth = |folder: &str| folder.matches('/').count();
+    let mut all = BTreeSet::new();
+    for (folder, names) in of_folder {
+        let least = if folder.starts_with('/') { 2 } else { 0 };
+        match names.len() > MOST && !folder.is_empty() && depth(&folder) >= least {
+            true => drop(all.insert(format!("{folder}/*"))),
+            false => all.extend(names),
+        }
+    }
+    // Many such folders of one folder, likewise.
+    let mut above: BTreeMap<String, usize> = BTreeMap::new();
+    let over = |glob: &str| {
+        let folder = glob.strip_suffix("/*")?;
+        let (above, _) = folder.rsplit_once('/')?;
+        let least = if above.starts_with('/') { 2 } else { 0 };
+        (depth(above) >= least).then(|| above.to_owned())
+    };
+    for folder in all.iter().filter_map(|glob| over(glob)) {
+        *above.entry(folder).or_default() += 1;
+    }
+    above.retain(|_, n| *n > MOST);
+    all.retain(|glob| over(glob).is_none_or(|folder| !above.contains_key(&folder)));
+    all.extend(above.into_keys().map(|folder| format!("{folder}/**")));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawn_name_becomes_a_glob_and_another_one_stays() {
+        for (name, glob) in [
+            ("tmpk3j2h1_x", "tmp*"),
+            ("save.Xa81Qz", "save.*"),
+            (".conf.swp12", ".conf.swp12"),
+            ("x.cpython-313.pyc.139842", "x.cpython-*.pyc.*"),
+            ("pytest-of-root", "pytest-of-root"),
+            ("pytest-12", "pytest-*"),
+            ("config.toml.tmp", "config.toml.tmp"),
+            ("go-build310204", "go-*"),
+            ("a[b]", "a[[]b]"),
+        ] {
+            assert_eq!(varying(name), glob, "{name}");
+        }
+        assert_eq!(without_hash("net-0123456789abcdef"), "net-*");
+        assert_eq!(without_hash("net-2"), "net-2");
+    }
+
+    #[test]
+    fn many_files_of_a_folder_become_one_rule() {
+        let many = (0..20).map(|n| format!("out/{n}.o"));
+        let few = ["/etc/a", "/etc/b"].map(str::to_owned);
+        let rules: Vec<String> = folded(many.chain(few).collect()).into_iter().collect();
+        assert_eq!(rules, ["/etc/a", "/etc/b", "out/*"]);
+    }
+
+    #[test]
+    fn a_port_that_the_kernel_chose_on_the_loopback_is_any() {
+        assert_eq!(port("127.0.0.1:40001"), "127.0.0.1:*");
+        assert_eq!(port("[::1]:40001"), "[::1]:*");
+        assert_eq!(port("127.0.0.1:8123"), "127.0.0.1:8123");
+        assert_eq!(port("10.0.0.1:40001"), "10.0.0.1:40001");
+    }
+}
