@@ -76,6 +76,22 @@ fn children_are_counted_with_the_run_or_by_themselves() {
 }
 
 #[test]
+fn a_file_of_the_working_directory_is_meant_however_it_is_named() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os\n\
+                  for path in [os.getcwd() + '/a', 'a', './a', '../' + os.path.basename(os.getcwd()) + '/a']:\n  \
+                  try: os.mkdir(path)\n  \
+                  except OSError: print('no')";
+    passes(&python(
+        script,
+        "mkdir",
+        "{ mkdir: { path: a, error: EIO } }",
+        "stdout: \"no\\nno\\nno\\nno\\n\"",
+    ));
+}
+
+#[test]
 fn a_signal_that_comes_while_a_call_is_held_counts_it_once() {
     require!(right_to_trace());
     require!(program("python3"));

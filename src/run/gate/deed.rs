@@ -78,7 +78,7 @@ pub(super) fn of(
             } => {
                 // Its first argument is no folder.
                 let from = before.filter(|_| name != "inotify_add_watch");
-                (*absolute, *reached) = place.path(given, from);
+                (*absolute, *reached) = place.path(&place.spelled(given), from);
             }
             _ => {}
         }
@@ -171,6 +171,24 @@ impl Place<'_> {
             }
         };
         (Some(self.in_directory(absolute)), reached)
+    }
+
+    /// A path as the call has it, of one as the trace shows it: the working directory in place of
+    /// `$DIR`, and one dollar less where the path itself begins so.
+    fn spelled(&self, shown: &[u8]) -> Vec<u8> {
+        let dollars = shown.iter().take_while(|byte| **byte == b'$').count();
+        let rest = shown
+            .get(dollars..)
+            .and_then(|rest| rest.strip_prefix(b"DIR"));
+        let is_like = rest.filter(|rest| rest.is_empty() || rest.starts_with(b"/"));
+        match (dollars, is_like) {
+            (1, Some(rest)) => {
+                let directory = self.view.directory.as_deref().unwrap_or_default();
+                [directory.as_bytes(), rest].concat()
+            }
+            (2.., Some(_)) => shown.get(1..).unwrap_or_default().to_vec(),
+            _ => shown.to_vec(),
+        }
     }
 
     fn in_directory(&self, name: Vec<u8>) -> Vec<u8> {
