@@ -165,11 +165,15 @@ impl Parsed {
         })
     }
 
-    fn matrix(&mut self) -> Result<Option<Matrix>, Diagnostic> {
+    pub(super) fn matrix(&mut self) -> Result<Option<Matrix>, Diagnostic> {
         Matrix::take(&self.source, &self.places, &mut self.value)
     }
 
-    fn of_row(&self, row: &Row, substitution: &mut Substitution) -> Result<Self, Diagnostic> {
+    pub(super) fn of_row(
+        &self,
+        row: &Row,
+        substitution: &mut Substitution,
+    ) -> Result<Self, Diagnostic> {
         let source = self.source.in_row(row.label());
         let (places, value) = substitution.apply(row, &source, &self.places, &self.value)?;
         Ok(Self {
@@ -179,7 +183,7 @@ impl Parsed {
         })
     }
 
-    fn scenario(self, programs: &Programs) -> Result<Scenario, Diagnostic> {
+    pub(super) fn scenario(self, programs: &Programs) -> Result<Scenario, Diagnostic> {
         let Self {
             source,
             places,
