@@ -17,6 +17,7 @@ pub mod run;
 pub mod scenario;
 pub mod snapshot;
 pub mod suggest;
+pub mod sweep;
 pub mod testing;
 pub mod trace;
 pub mod upgrade;

@@ -78,7 +78,8 @@ pub use shard::{NoShard, Shard, Whole, WholeError, whole};
 pub use stat::Counters;
 pub use study::{
     CalibrateError, Calibrating, Killer, LEAST_KILLED, MutationOptions, MutationReport,
-    RecordError, Standing, Survey,
+    RecordError, Standing, Survey, Sweep, SweepError, SweepOptions, SweepPlan, Swept, TimeBy,
+    WRITTEN,
 };
 pub use suite::Suite;
 pub use survivors::GRACE;

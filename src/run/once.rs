@@ -246,6 +246,7 @@ impl<'a> Collector<'a> {
         if let (Some(faulted), Known::Yes(faults)) = (&faulted, &mut run.faults) {
             prove(&self.plan.faults, faults, faulted, &normalised);
         }
+        run.held = faulted.filter(|_| self.plan.keeps_all);
         normalised.counted = run.account.counts();
         let overwritten = self.plan.events.overwritten(&run.account);
         forget_begins(&self.plan.spans, &mut normalised, &overwritten);

@@ -49,6 +49,9 @@ pub struct Run<T = Normalised> {
     pub findings: Vec<Finding>,
     /// What became of its faults.
     pub faults: Known<Faults>,
+    /// All calls that its faults are about, those of loaders and from before its start as well;
+    /// `None` unless every event is kept ([`Plan::keeps_all`](crate::plan::Plan)).
+    pub held: Option<Normalised>,
     /// The trace of the baseline's run, if the scenario has one.
     pub base: Known<Normalised>,
     /// Its trace.
@@ -80,6 +83,7 @@ impl Run<()> {
             directory: None,
             findings: Vec::new(),
             faults: Known::No(unknown("say what was done to calls")),
+            held: None,
             base: Known::No("the baseline was not run".to_owned()),
             trace: (),
         }
@@ -128,6 +132,7 @@ impl Run<()> {
             directory: self.directory,
             findings: self.findings,
             faults: self.faults,
+            held: self.held,
             base: self.base,
             trace,
         }

@@ -83,6 +83,10 @@ const TRACE_HARNESS: Rooms = &[
     ("calibrate", &["matching", "scenario", "trace"]),
     ("plan", &["matching", "scenario", "trace"]),
     ("verdict", &["matching", "plan", "scenario", "trace"]),
+    (
+        "sweep",
+        &["matching", "plan", "scenario", "trace", "verdict"],
+    ),
     ("snapshot", &[]),
     ("upgrade", &["verdict"]),
     ("suggest", &["matching", "scenario", "trace", "verdict"]),
@@ -96,6 +100,7 @@ const TRACE_HARNESS: Rooms = &[
             "plan",
             "scenario",
             "snapshot",
+            "sweep",
             "trace",
             "verdict",
         ],
@@ -103,7 +108,7 @@ const TRACE_HARNESS: Rooms = &[
     (
         "report",
         &[
-            "matching", "matrix", "mutate", "plan", "run", "trace", "upgrade", "verdict",
+            "matching", "matrix", "mutate", "plan", "run", "sweep", "trace", "upgrade", "verdict",
         ],
     ),
     ("testing", &["report", "run", "scenario", "verdict"]),

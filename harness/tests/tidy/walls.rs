@@ -17,6 +17,7 @@ const PURE: &[&str] = &[
     "trace",
     "matching",
     "mutate",
+    "sweep",
     "calibrate",
     "plan",
     "verdict",

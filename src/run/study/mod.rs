@@ -1,11 +1,13 @@
 //! Learns from runs of a scenario: how strict its snapshot can be, what its expectations let
-//! through, and what a new scenario can expect.
+//! through, what its program makes of errors, and what a new scenario can expect.
 
 mod calibrate;
 mod load;
 mod mutate;
 mod recording;
+mod sweep;
 
 pub use calibrate::{CalibrateError, Calibrating};
 pub use mutate::{Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey};
 pub use recording::RecordError;
+pub use sweep::{Sweep, SweepError, SweepOptions, SweepPlan, Swept, TimeBy, WRITTEN};

@@ -1,0 +1,279 @@
+//! Reports on sweeps, as text and as JSON lines.
+
+use super::json::object_line;
+use crate::run::{Sweep, SweepPlan, Swept};
+use crate::sweep::{Class, How, Site};
+use perf_live::units::ExitKind;
+use perf_records::units::shown;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use syscall_model::errno::errno_name;
+use syscall_model::signals::signal_name;
+
+/// Appends what a sweep is going to do, as a JSON object and a line feed.
+pub fn sweep_json(out: &mut String, plan: &SweepPlan, shard: Option<&str>) {
+    object_line(out, "sweep", |line| {
+        line.put("name", &plan.item.name);
+        line.put("file", plan.item.file.to_string_lossy());
+        line.put("sites", plan.sites.len());
+        line.put("runs", plan.runs);
+        line.put("of_all", plan.of_all);
+        line.put("shard", shard);
+        line.put("timeout_ms", plan.timeout.as_millis());
+        line.put("timeout_by", plan.timeout_by.word());
+        line.put("expects_results", plan.expects_results);
+        line.put("remarks", &plan.remarks);
+        line.put("not_failed", &plan.not_failed);
+    });
+}
+
+/// Appends a run as a JSON object and a line feed; `written` is the file with its scenario.
+pub fn swept_json(out: &mut String, plan: &SweepPlan, swept: &Swept, written: Option<&str>) {
+    let Some(site) = plan.sites.get(swept.site) else {
+        return;
+    };
+    object_line(out, "run", |line| {
+        line.put("name", &plan.item.name);
+        line.put("site", site.number);
+        line.put("task", &site.spot.task);
+        line.put("program", &site.spot.program);
+        line.put("call", &site.spot.matching.call);
+        line.put("line", &site.spot.line);
+        line.put("stack", &site.spot.stack);
+        line.put("times", site.spot.times);
+        line.put("error", errno_name(swept.error));
+        line.put("fault", swept.fault.to_string());
+        line.put("done_to", &swept.told.line);
+        line.put("class", swept.told.class.word());
+        line.put("how", swept.told.how.map(How::word));
+        line.put("why", &swept.told.why);
+        match swept.told.exit {
+            None => line.put("exit", None::<&str>),
+            Some(ExitKind::Code(code)) => line.put("exit", BTreeMap::from([("code", code)])),
+            Some(ExitKind::Signal(signal)) => {
+                line.put("exit", BTreeMap::from([("signal", signal_name(signal))]));
+            }
+        }
+        line.put("duration_ms", swept.duration.as_millis());
+        line.put("written", written);
+    });
+}
+
+/// Appends the last line as JSON: how many runs are of each class.
+pub fn sweeps_json(out: &mut String, sweeps: &[Sweep]) {
+    let all = Totals::of(sweeps);
+    object_line(out, "summary", |line| {
+        line.put("scenarios", sweeps.len());
+        line.put("sites", all.sites);
+        line.put("runs", all.runs);
+        line.put("untried", all.untried);
+        for class in Class::ALL {
+            line.put(class.word(), all.of_class(class));
+        }
+        for how in HOWS {
+            line.put(how.word(), all.of_how(how));
+        }
+        line.put("interrupted", all.interrupted);
+    });
+}
+
+const HOWS: [How; 3] = [How::Status, How::Message, How::Without];
+
+/// Numbers of runs.
+struct Totals {
+    sites: usize,
+    runs: usize,
+    untried: usize,
+    interrupted: bool,
+    classes: BTreeMap<Class, usize>,
+    hows: BTreeMap<How, usize>,
+}
+
+impl Totals {
+    fn of(sweeps: &[Sweep]) -> Self {
+        let (mut classes, mut hows) = (BTreeMap::new(), BTreeMap::new());
+        for swept in sweeps.iter().flat_map(|sweep| &sweep.runs) {
+            *classes.entry(swept.told.class).or_default() += 1;
+            if let Some(how) = swept.told.how {
+                *hows.entry(how).or_default() += 1;
+            }
+        }
+        let sites = |sweep: &Sweep| {
+            let sites: BTreeSet<usize> = sweep.runs.iter().map(|swept| swept.site).collect();
+            sites.len()
+        };
+        let runs = sweeps.iter().map(|sweep| sweep.runs.len()).sum();
+        let planned: usize = sweeps.iter().map(|sweep| sweep.plan.runs).sum();
+        Self {
+            sites: sweeps.iter().map(sites).sum(),
+            runs,
+            untried: planned.saturating_sub(runs),
+            interrupted: sweeps.iter().any(|sweep| sweep.interrupted),
+            classes,
+            hows,
+        }
+    }
+
+    fn of_class(&self, class: Class) -> usize {
+        self.classes.get(&class).copied().unwrap_or_default()
+    }
+
+    fn of_how(&self, how: How) -> usize {
+        self.hows.get(&how).copied().unwrap_or_default()
+    }
+}
+
+/// Appends the sites of a sweep, the worst first, each with what the program made of each error;
+/// `written` has the file with the scenario of a run, by its site and error. Coloured with ANSI
+/// sequences on request.
+pub fn sweep_human(
+    out: &mut String,
+    sweep: &Sweep,
+    written: &BTreeMap<(usize, i32), String>,
+    color: bool,
+) {
+    let mut sites: BTreeMap<usize, Vec<&Swept>> = BTreeMap::new();
+    for swept in &sweep.runs {
+        sites.entry(swept.site).or_default().push(swept);
+    }
+    let mut sites: Vec<(usize, Vec<&Swept>)> = sites.into_iter().collect();
+    for (_, runs) in &mut sites {
+        runs.sort_by_key(|swept| swept.told.class);
+    }
+    sites.sort_by_key(|(site, runs)| (runs.first().map(|swept| swept.told.class), *site));
+    for (place, runs) in sites {
+        let Some(site) = sweep.plan.sites.get(place) else {
+            continue;
+        };
+        heading(out, site);
+        for swept in runs {
+            let file = written.get(&(swept.site, swept.error));
+            one(out, swept, file.map(String::as_str), color);
+        }
+    }
+    remarks(out, sweep);
+}
+
+/// `#3 P1 python3  fsync(<$DIR/config>) = 0, 2 calls`
+fn heading(out: &mut String, site: &Site) {
+    let spot = &site.spot;
+    let times = match spot.times {
+        1 => String::new(),
+        times => format!(", {times} calls"),
+    };
+    let _always_fits = writeln!(
+        out,
+        "#{} {} {}  {}{times}",
+        site.number,
+        spot.task,
+        shown(&spot.program),
+        shown(&spot.line)
+    );
+    if !spot.stack.is_empty() {
+        let _always_fits = writeln!(out, "    from {}", shown(&spot.stack.join(" < ")));
+    }
+}
+
+/// A run: its class, its error, how that shows, and for all but handled ones the fault.
+fn one(out: &mut String, swept: &Swept, file: Option<&str>, color: bool) {
+    let paint = |style: &'static str| if color { style } else { "" };
+    let style = match swept.told.class {
+        Class::Handled => "\u{1b}[32m",
+        Class::Unknown => "\u{1b}[33m",
+        _ => "\u{1b}[1;31m",
+    };
+    let (start, end) = (paint(style), paint("\u{1b}[0m"));
+    let word = swept.told.class.word().replace('_', " ");
+    let error = errno_name(swept.error).unwrap_or("?");
+    let exit = swept.told.exit.map(|exit| exit.to_string());
+    let how = match swept.told.how {
+        Some(How::Status) | None => exit.unwrap_or_default(),
+        Some(How::Message) => "a message".to_owned(),
+        Some(How::Without) => "did without".to_owned(),
+    };
+    let line = format!("  {start}{word:>9}{end}  {error:12} {how}");
+    let _always_fits = writeln!(out, "{}", line.trim_end());
+    if swept.told.class == Class::Handled {
+        return;
+    }
+    for line in swept.told.why.iter().flat_map(|why| why.lines()) {
+        let _always_fits = writeln!(out, "{:13}{}", "", shown(line));
+    }
+    let fault = swept.fault.to_string();
+    let _always_fits = writeln!(out, "{:13}faults: [{}]", "", shown(&fault));
+    if let Some(file) = file {
+        let _always_fits = writeln!(out, "{:13}harness run {}", "", shown(file));
+    }
+}
+
+fn remarks(out: &mut String, sweep: &Sweep) {
+    let plan = &sweep.plan;
+    let mut remark = |text: &str| {
+        let _always_fits = writeln!(out, "remark: {}", shown(text));
+    };
+    if sweep
+        .runs
+        .iter()
+        .any(|swept| swept.told.class <= Class::Retried)
+    {
+        remark(&format!(
+            "each run may take {} ms, by the {}",
+            plan.timeout.as_millis(),
+            match plan.timeout_by {
+                crate::run::TimeBy::Scenario => "scenario's `workload.timeout`",
+                crate::run::TimeBy::Learned => "runs without faults",
+            }
+        ));
+    }
+    if !plan.expects_results {
+        remark(
+            "the scenario expects nothing of what the program writes and leaves (`stdout`, \
+             `files_after`): where that is wrong without a word, it shows as done without",
+        );
+    }
+    plan.remarks.iter().for_each(|text| remark(text));
+    if !plan.not_failed.is_empty() {
+        let calls = plan.not_failed.iter();
+        let calls: Vec<String> = calls.map(|(name, n)| format!("{name} {n}")).collect();
+        remark(&format!("not failed: {}", calls.join(", ")));
+    }
+}
+
+/// Appends the last lines: `12 sites, 30 runs: 1 crashed, 29 handled (20 by status, 9 did without)`.
+pub fn sweeps_human(out: &mut String, sweeps: &[Sweep]) {
+    let all = Totals::of(sweeps);
+    let classes = Class::ALL
+        .into_iter()
+        .filter(|class| all.of_class(*class) > 0);
+    let classes: Vec<String> = classes
+        .map(|class| format!("{} {}", all.of_class(class), class.word().replace('_', " ")))
+        .collect();
+    let hows = HOWS.into_iter().filter(|how| all.of_how(*how) > 0);
+    let hows: Vec<String> = hows
+        .map(|how| {
+            let word = match how {
+                How::Status => "by status",
+                How::Message => "by a message",
+                How::Without => "did without",
+            };
+            format!("{} {word}", all.of_how(how))
+        })
+        .collect();
+    let plural = |n: usize| if n == 1 { "" } else { "s" };
+    let _always_fits = write!(
+        out,
+        "{} site{}, {} run{}: {}",
+        all.sites,
+        plural(all.sites),
+        all.runs,
+        plural(all.runs),
+        classes.join(", ")
+    );
+    if !hows.is_empty() {
+        let _always_fits = write!(out, " ({})", hows.join(", "));
+    }
+    out.push('\n');
+    if all.interrupted {
+        let _always_fits = writeln!(out, "interrupted: {} runs were not made", all.untried);
+    }
+}

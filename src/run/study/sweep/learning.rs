@@ -1,0 +1,351 @@
+//! The two runs without faults: what the program does, and the number of each of its calls.
+
+use super::{SweepError, SweepOptions, SweepPlan, TimeBy};
+use crate::matching::Matcher;
+use crate::plan::Plan;
+use crate::run::once::once;
+use crate::run::overwritten::OVERWRITTEN;
+use crate::run::ready::Ready;
+use crate::run::scenario::{NoRun, Subject, stored};
+use crate::run::{Control, Extras, Item, Suite, attempt, lay_out};
+use crate::scenario::{Added, AddedFault, KeyPath, When, faulted};
+use crate::sweep::{Learned, Matching, Place, Site, Spot, matchings, sites};
+use crate::trace::{Deed, Normalised};
+use crate::verdict::{self, Run, Verdict};
+use perf_live::files;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::{Duration, Instant};
+use syscall_model::select::Selection;
+
+/// How many times longer than without faults a run may take, where the scenario does not say.
+const PATIENCE: u32 = 20;
+
+/// The least that it may take: a program that waits a second before it tries again is not hung.
+const LEAST: Duration = Duration::from_secs(3);
+
+/// What no call has as its number.
+const NEVER: When = When {
+    first: u64::MAX,
+    last: Some(u64::MAX),
+    step: 1,
+};
+
+/// The signals whose way is the default one: a process that dumps core dies by one of them.
+const DEATHS: &str = "{ event: 'signal:signal_deliver', filter: 'sa_handler == 0' }";
+
+const NO_DEATHS: &str =
+    "signals are not traced: a crash of another process than the main one does not show";
+
+/// What was learned of a scenario.
+pub(super) struct Lesson {
+    pub(super) plan: SweepPlan,
+    /// Expects of results alone, and has no fault but the scenario's own.
+    pub(super) swept: Plan,
+    /// What faults are meant for, resolved.
+    pub(super) matchers: BTreeMap<Matching, Resolved>,
+    pub(super) learned: Learned,
+}
+
+/// What faults for some calls are meant for, and how many calls these were.
+pub(super) struct Resolved {
+    pub(super) matcher: Matcher,
+    /// While they were held.
+    counted: u64,
+}
+
+impl Suite<'_> {
+    /// Makes the two runs.
+    pub(super) fn learn<'c>(
+        &self,
+        item: &Item,
+        options: &SweepOptions,
+        control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
+    ) -> Result<Lesson, SweepError> {
+        let plan = self.fit(item)?;
+        let start = Instant::now();
+        let first = self.pass(item, &plan, control)?;
+        let is_chosen = is_chosen(&plan, options.calls.as_ref());
+        let spots = sites(&first.trace, &options.errors, &is_chosen);
+        if spots.is_empty() {
+            let calls = first.trace.blocks.iter().map(|block| block.deeds.len());
+            return Err(SweepError::NoSite { calls: calls.sum() });
+        }
+        let (timeout, timeout_by) = self.timeout(&plan, start.elapsed());
+        let matchings: Vec<Matching> = matchings(&spots).into_iter().collect();
+        let text = files::text(&item.file, files::SCENARIO)
+            .map_err(|error| SweepError::Unfit(perf_live::errors::chain(&error)))?;
+        let (resolved, sees_deaths) = self.with_faults((item, &text), &matchings, timeout)?;
+        let mut held = Plan {
+            keeps_all: true,
+            // The names of temporary files stay the same.
+            view: plan.view.clone(),
+            ..resolved
+        };
+        let own = plan.faults.len().min(held.faults.len());
+        let rehearsal = self.rehearse(item, &held, own, control)?;
+        let added = held.faults.split_off(own);
+        let counted = rehearsal
+            .faults
+            .yes()
+            .and_then(|faults| faults.outcomes.get(own..));
+        let counted: Vec<u64> = match counted {
+            Some(outcomes) => outcomes
+                .iter()
+                .map(|it| it.seen - it.unmade.min(it.seen))
+                .collect(),
+            None => Vec::new(),
+        };
+        let matchers = added.into_iter().zip(counted);
+        let matchers = matchers.map(|(fault, counted)| Resolved {
+            matcher: fault.matcher,
+            counted,
+        });
+        let matchers: BTreeMap<Matching, Resolved> = matchings.into_iter().zip(matchers).collect();
+        let spots = sites(&rehearsal.trace, &options.errors, &is_chosen);
+        let sites = numbered(spots, &matchers, rehearsal.held.as_ref());
+        let mut learned = Learned::default();
+        learned.add(&first);
+        learned.add(&rehearsal);
+        let of_all = sites.iter().map(|site| site.spot.errors.len()).sum();
+        if of_all == 0 {
+            let why = "no call was made in both runs without faults".to_owned();
+            return Err(SweepError::Unfit(why));
+        }
+        let faults = rehearsal.faults.yes();
+        let mut remarks = faults.map_or_else(Vec::new, |faults| faults.remarks.clone());
+        if !sees_deaths {
+            remarks.push(NO_DEATHS.to_owned());
+        }
+        let expect = &held.expect;
+        Ok(Lesson {
+            plan: SweepPlan {
+                item: item.clone(),
+                not_failed: not_failed(&rehearsal.trace, &sites, &is_chosen),
+                sites,
+                of_all,
+                runs: of_all,
+                timeout,
+                timeout_by,
+                expects_results: expect.stdout.is_some()
+                    || !expect.files_after.is_empty()
+                    || expect.confined.is_some()
+                    || !expect.events.never.is_empty(),
+                remarks,
+                text,
+            },
+            swept: held,
+            matchers,
+            learned,
+        })
+    }
+
+    /// Resolves the scenario with a fault for each of these, of which none ever fires, and with
+    /// its expectations of results alone. Says whether the run will show which processes crash.
+    fn with_faults(
+        &self,
+        (item, text): (&Item, &str),
+        matchings: &[Matching],
+        timeout: Duration,
+    ) -> Result<(Plan, bool), SweepError> {
+        let never = |matching: &Matching| AddedFault {
+            step: matching.step(),
+            when: NEVER,
+            error: libc::EIO,
+        };
+        let faults: Vec<AddedFault> = matchings.iter().map(never).collect();
+        let with = |event| -> Result<Plan, SweepError> {
+            let added = Added {
+                faults: &faults,
+                event,
+                timeout,
+                description: None,
+                from: &|from| from.to_owned(),
+            };
+            let it = (item.file.as_path(), text, item.row.as_str());
+            let text = faulted(it, &self.bench.programs, &added)
+                .map_err(|complaint| SweepError::Text(Box::new(complaint)))?;
+            let suite = Suite::of_text(self.bench, &item.file, &text)?;
+            let plans = suite.plans().map_err(SweepError::Unmet)?;
+            let plan = plans.into_iter().next().map(|(_, _, plan)| plan.clone());
+            plan.ok_or_else(|| SweepError::Unfit("there is no scenario".to_owned()))
+        };
+        // A scenario may have its own, and a user may not trace it.
+        match with(Some(DEATHS)) {
+            Ok(plan) => Ok((plan, true)),
+            Err(_) => Ok((with(None)?, false)),
+        }
+    }
+
+    /// Returns the plan of a scenario whose run tells what a fault changes.
+    fn fit(&self, item: &Item) -> Result<Plan, SweepError> {
+        let unfit = |why: &str| SweepError::Unfit(why.to_owned());
+        let found = self.scenarios.iter().find(|(known, _)| known == item);
+        let plan = match found {
+            None => return Err(unfit("it is no scenario of this suite")),
+            Some((_, Ready::Unmet(findings) | Ready::Refused(findings))) => {
+                return Err(SweepError::Unmet(findings.clone()));
+            }
+            Some((_, Ready::Plan(plan, _))) => plan,
+        };
+        if plan.expect_failure.is_some() {
+            return Err(unfit(
+                "it is known to fail: its expectations tell nothing of a run",
+            ));
+        }
+        if plan.events.overwrites() {
+            return Err(unfit(OVERWRITTEN));
+        }
+        if plan.expect.limit.is_some() {
+            return Err(unfit(
+                "it expects a limit to be reached, which ends each run elsewhere",
+            ));
+        }
+        Ok(Plan {
+            keeps_all: true,
+            ..(**plan).clone()
+        })
+    }
+
+    /// Returns the run without any change, which passes.
+    fn pass<'c>(
+        &self,
+        item: &Item,
+        plan: &Plan,
+        control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
+    ) -> Result<Run, SweepError> {
+        let stored = stored(self.bench, plan, item)?;
+        let subject = Subject {
+            file: &item.file,
+            stored: &stored,
+        };
+        let dir = lay_out(self.bench, plan, &item.file).map_err(crate::run::RunError::from)?;
+        let outcome = attempt(
+            self.bench,
+            plan,
+            subject,
+            &mut *control(),
+            Extras::default(),
+            &dir,
+        )?;
+        match outcome.run {
+            _ if outcome.interrupted => Err(SweepError::Interrupted),
+            Some(run) if outcome.verdict == Verdict::Pass => Ok(*run),
+            _ => Err(SweepError::NoPass {
+                when: "its run without a fault",
+                verdict: outcome.verdict,
+                findings: outcome.findings,
+            }),
+        }
+    }
+
+    /// Returns a run in which all calls are held that are going to be failed, and none is.
+    fn rehearse<'c>(
+        &self,
+        item: &Item,
+        plan: &Plan,
+        own: usize,
+        control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
+    ) -> Result<Run, SweepError> {
+        let run = || -> Result<Run, NoRun> {
+            let dir = lay_out(self.bench, plan, &item.file)?;
+            let control = &mut *control();
+            Ok(once(self.bench, plan, control, Extras::default(), &dir)?.0)
+        };
+        let (verdict, findings) = match run() {
+            Ok(run) if run.interrupted => return Err(SweepError::Interrupted),
+            Ok(run) => {
+                // That the added faults do not fire is meant.
+                let mut judged = plan.clone();
+                judged.faults.truncate(own);
+                let judgement = verdict::judge(&judged, &run);
+                match judgement.verdict() {
+                    Verdict::Pass => return Ok(run),
+                    verdict => (verdict, judgement.findings),
+                }
+            }
+            Err(NoRun::Error(error)) => return Err(error.into()),
+            Err(NoRun::Outcome(outcome)) => (outcome.verdict, outcome.findings),
+        };
+        Err(SweepError::NoPass {
+            when: "its run with all calls held and none failed",
+            verdict,
+            findings,
+        })
+    }
+
+    /// How long a run may take before its patience is added: as the scenario says, or by how long
+    /// it took, and never longer than without a word of the scenario.
+    fn timeout(&self, plan: &Plan, took: Duration) -> (Duration, TimeBy) {
+        let whole = plan.workload.timeout / self.bench.patience.max(1);
+        let at = KeyPath::root().key("workload").key("timeout");
+        if plan.positions.has(&at) {
+            return (whole, TimeBy::Scenario);
+        }
+        let learned = took.saturating_mul(PATIENCE).max(LEAST);
+        let seconds = Duration::from_secs(learned.as_secs().saturating_add(1));
+        (seconds.min(whole), TimeBy::Learned)
+    }
+}
+
+/// Whether a call is one that the author asked for and the user chose.
+fn is_chosen<'a>(plan: &'a Plan, calls: Option<&'a Selection>) -> impl Fn(&Deed) -> bool + 'a {
+    let chosen: Option<BTreeSet<&str>> = calls.map(|calls| calls.all_names().collect());
+    move |deed| {
+        let is_meant = chosen
+            .as_ref()
+            .is_none_or(|names| names.contains(&*deed.name));
+        is_meant && !plan.marks.hidden.contains(&*deed.name)
+    }
+}
+
+/// Gives each site the number of its first call among those that its faults are meant for.
+///
+/// A site whose files had other names in the run before is found by its number among all of its
+/// name; and so is one of which the trace does not tell what was told while calls were held.
+fn numbered(
+    spots: Vec<Spot>,
+    matchers: &BTreeMap<Matching, Resolved>,
+    held: Option<&Normalised>,
+) -> Vec<Site> {
+    let held = held.map(Normalised::in_order).unwrap_or_default();
+    let mut numbers: BTreeMap<Matching, Option<HashMap<Place, u64>>> = BTreeMap::new();
+    let mut number = |matching: &Matching, spot: &Spot| -> Option<u64> {
+        let Resolved { matcher, counted } = matchers.get(matching)?;
+        let of_matching = numbers.entry(matching.clone()).or_insert_with(|| {
+            let numbers = matching.numbers(matcher, &held);
+            numbers.filter(|numbers| numbers.len() as u64 == *counted)
+        });
+        of_matching.as_ref()?.get(&spot.place).copied()
+    };
+    let mut sites = Vec::new();
+    for spot in spots {
+        let by_name = Matching::of_name(&spot.matching.call);
+        let found = [spot.matching.clone(), by_name].into_iter();
+        let mut found = found.filter_map(|matching| Some((number(&matching, &spot)?, matching)));
+        if let Some((when, matching)) = found.next() {
+            sites.push(Site {
+                number: sites.len() + 1,
+                spot,
+                matching,
+                when,
+            });
+        }
+    }
+    sites
+}
+
+/// The calls of no site, and how often each came.
+fn not_failed(
+    trace: &Normalised,
+    sites: &[Site],
+    is_chosen: &dyn Fn(&Deed) -> bool,
+) -> BTreeMap<String, u64> {
+    let mut counts = trace.counts();
+    let chosen = trace.in_order().into_iter().filter(|deed| is_chosen(deed));
+    let chosen: BTreeSet<&str> = chosen.map(|deed| &*deed.name).collect();
+    let failed: BTreeSet<&str> = sites.iter().map(|site| &*site.spot.matching.call).collect();
+    counts.retain(|name, _| {
+        !name.contains(':') && chosen.contains(&**name) && !failed.contains(&**name)
+    });
+    counts
+}

@@ -1,0 +1,79 @@
+//! The scenario that reproduces a run of a sweep.
+
+use super::{SweepError, SweepPlan, Swept};
+use crate::run::Bench;
+use crate::scenario::{Added, faulted};
+use crate::sweep::Class;
+use perf_records::units::shown;
+use std::path::{Path, PathBuf};
+use syscall_model::errno::errno_name;
+
+/// What the first line of such a scenario begins with: a file that begins so may be replaced.
+pub const WRITTEN: &str = "# Written by `harness sweep`: ";
+
+impl SweepPlan {
+    /// Returns the name of the file for a run, and the scenario that reproduces it. `from` says
+    /// where a file of the scenario's folder is from the folder of the new file.
+    ///
+    /// # Errors
+    /// [`SweepError::Text`].
+    pub fn scenario(
+        &self,
+        bench: &Bench<'_>,
+        swept: &Swept,
+        from: &dyn Fn(&Path) -> PathBuf,
+    ) -> Result<(String, String), SweepError> {
+        let error = errno_name(swept.error).unwrap_or("error");
+        let call = &swept.fault.step.event;
+        let description = format!(
+            "{call} of {} fails with {error} ({})",
+            self.item.name,
+            swept.told.class.word().replace('_', " ")
+        );
+        let added = Added {
+            faults: std::slice::from_ref(&swept.fault),
+            event: None,
+            timeout: self.timeout,
+            description: Some(&description),
+            from,
+        };
+        let it = (
+            self.item.file.as_path(),
+            self.text.as_str(),
+            self.item.row.as_str(),
+        );
+        let text = faulted(it, &bench.programs, &added)
+            .map_err(|complaint| SweepError::Text(Box::new(complaint)))?;
+        let site = self.sites.get(swept.site);
+        let line = site.map(|site| shown(&site.spot.line).into_owned());
+        let head = format!(
+            "{WRITTEN}{}\n# {}\n# {}\n",
+            shown(&self.item.name),
+            line.unwrap_or_default(),
+            advice(swept.told.class)
+        );
+        let place = self
+            .item
+            .file
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy();
+        let row = match self.item.row.as_str() {
+            "" => String::new(),
+            row => format!("[{row}]"),
+        };
+        let number = site.map_or(0, |site| site.number);
+        Ok((
+            format!("{place}{row}-{number:03}-{call}-{error}.yaml"),
+            format!("{head}{text}"),
+        ))
+    }
+}
+
+/// What the author of the program does with the scenario.
+fn advice(class: Class) -> &'static str {
+    match class {
+        Class::Unknown => "What the program makes of it is not known: run this to look at it.",
+        _ => "It fails until the program is mended: then write below `expect` what is right.",
+    }
+}

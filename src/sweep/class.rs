@@ -1,0 +1,369 @@
+//! What a program made of an answer, by how it ended and what it left: never by a message's words.
+
+use super::site::Site;
+use crate::plan::Plan;
+use crate::trace::{Deed, Value};
+use crate::verdict::{self, FaultOutcome, Finding, Kind, Known, Run};
+use perf_live::units::ExitKind;
+use std::collections::BTreeSet;
+use syscall_model::Injected;
+use syscall_model::signals::signal_name;
+
+/// How often a call must come again behind its fault, beyond all of the run that learned, before a
+/// program that does not end counts as one that tries again.
+const RETRIES: u64 = 3;
+
+/// What a program made of an answer; the worst is the least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// A signal ended it.
+    Crashed,
+    /// It did not end in its time.
+    Hung,
+    /// It did not end in its time, and made the same call again and again.
+    Retried,
+    /// A process outlived the main one.
+    Leaked,
+    /// It said that it worked, and what it did is not what is expected.
+    Silent,
+    /// It is not known.
+    Unknown,
+    /// It said so, or did without.
+    Handled,
+}
+
+impl Class {
+    /// All of them, the worst first.
+    pub const ALL: [Self; 7] = [
+        Self::Crashed,
+        Self::Hung,
+        Self::Retried,
+        Self::Leaked,
+        Self::Silent,
+        Self::Unknown,
+        Self::Handled,
+    ];
+
+    /// Its word in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Crashed => "crashed",
+            Self::Hung => "hung",
+            Self::Retried => "retried_without_end",
+            Self::Leaked => "leaked",
+            Self::Silent => "silent",
+            Self::Unknown => "unknown",
+            Self::Handled => "handled",
+        }
+    }
+}
+
+/// How an answer was handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum How {
+    /// The exit status says so.
+    Status,
+    /// All is as expected, and an output has lines that it had not before.
+    Message,
+    /// All is as expected, and nothing was said.
+    Without,
+}
+
+impl How {
+    /// Its word in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Status => "status",
+            Self::Message => "message",
+            Self::Without => "did_without",
+        }
+    }
+}
+
+/// What is known of the program without faults.
+#[derive(Clone, Debug, Default)]
+pub struct Learned {
+    /// The lines that it wrote to standard output and to standard error.
+    said: BTreeSet<Vec<u8>>,
+    /// How many of its processes a signal ended that stands for a crash.
+    crashes: usize,
+}
+
+impl Learned {
+    /// Adds a run.
+    pub fn add(&mut self, run: &Run) {
+        self.said.extend(lines(run));
+        self.crashes = self.crashes.max(crashes(run).len());
+    }
+}
+
+/// The signals that end a process with a core, where nobody takes them (`signal(7)`).
+const CORES: [i32; 10] = [
+    libc::SIGABRT,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGQUIT,
+    libc::SIGSEGV,
+    libc::SIGSYS,
+    libc::SIGTRAP,
+    libc::SIGXCPU,
+    libc::SIGXFSZ,
+];
+
+/// Returns the signals by which processes of a run crashed, where the run has their deliveries.
+fn crashes(run: &Run) -> Vec<String> {
+    let deeds = run.trace.blocks.iter().flat_map(|block| &block.deeds);
+    let delivered = deeds.filter(|deed| &*deed.name == "signal:signal_deliver");
+    let is_core = |number: i128| CORES.iter().any(|core| i128::from(*core) == number);
+    let of = |deed: &Deed, field: &str| match deed.part(field).map(|part| part.value.clone()) {
+        Some(Value::Number(number)) => Some(number),
+        Some(Value::Names(_, number) | Value::Address(number)) => Some(number.into()),
+        _ => None,
+    };
+    let crashed = delivered.filter(|deed| {
+        of(deed, "sig").is_some_and(is_core) && of(deed, "sa_handler").is_none_or(|way| way == 0)
+    });
+    let signal = |deed: &Deed| of(deed, "sig").and_then(|number| i32::try_from(number).ok());
+    crashed
+        .filter_map(|deed| {
+            let name = signal_name(signal(deed)?);
+            Some(format!("{name} ended {} (`{}`)", deed.task, deed.program))
+        })
+        .collect()
+}
+
+fn lines(run: &Run) -> impl Iterator<Item = Vec<u8>> {
+    let outputs = [&run.stdout, &run.stderr]
+        .into_iter()
+        .filter_map(Known::yes);
+    let lines = outputs.flat_map(|output| output.bytes.split(|byte| *byte == b'\n'));
+    lines
+        .filter(|line| !line.trim_ascii().is_empty())
+        .map(<[u8]>::to_vec)
+}
+
+/// One run with one fault.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    /// The site that was failed.
+    pub site: &'a Site,
+    /// What was done.
+    pub injected: Injected,
+    /// Its place among the faults of the plan.
+    pub fault: usize,
+    /// What is expected of results.
+    pub plan: &'a Plan,
+    /// The program without faults.
+    pub learned: &'a Learned,
+}
+
+/// What was made of an answer.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// The class.
+    pub class: Class,
+    /// How it was handled, if it was.
+    pub how: Option<How>,
+    /// Why it is of this class, for people; none where the class and the end of the run say all.
+    pub why: Vec<String>,
+    /// How the main process ended; `None` where that is not known or the harness ended it.
+    pub exit: Option<ExitKind>,
+    /// The line of the call that the fault was done to.
+    pub line: Option<String>,
+}
+
+impl Told {
+    /// One of which no more is known than why.
+    #[must_use]
+    pub fn unknown(why: Vec<String>) -> Self {
+        Self {
+            class: Class::Unknown,
+            how: None,
+            why,
+            exit: None,
+            line: None,
+        }
+    }
+}
+
+/// Decides what a program made of an answer.
+///
+/// What is certain of a bad end counts whatever else is not known: that it was killed for its time,
+/// that a signal ended it, that a process outlived it. All else follows from a complete run alone.
+#[must_use]
+pub fn classify(given: &Given<'_>, mut run: Run) -> Told {
+    let done = match Done::of(given, &run) {
+        Ok(done) => done,
+        Err(why) => return Told::unknown(vec![why]),
+    };
+    let mut told = Told {
+        line: done.line.clone(),
+        ..Told::unknown(Vec::new())
+    };
+    // A call that was answered is not one that the program has made.
+    for block in &mut run.trace.blocks {
+        block.deeds.retain(|deed| deed.injected != given.injected);
+        block.recount();
+    }
+    let plan = Plan {
+        faults: Vec::new(),
+        ..given.plan.clone()
+    };
+    let found = Found(verdict::judge(&plan, &run).findings);
+    if found.has(Kind::TooLong) {
+        told.why = found.texts(Kind::TooLong);
+        told.class = match done.retries {
+            Some(retries) => {
+                told.why.push(format!("the call came {retries} times more"));
+                Class::Retried
+            }
+            None => Class::Hung,
+        };
+        return told;
+    }
+    let wanted = given.plan.expect.exit.unwrap_or(ExitKind::Code(0));
+    told.exit = run.exit.yes().copied();
+    let crashes = crashes(&run);
+    if matches!(told.exit, Some(exit @ ExitKind::Signal(_)) if exit != wanted) {
+        told.class = Class::Crashed;
+    } else if crashes.len() > given.learned.crashes {
+        (told.class, told.why) = (Class::Crashed, crashes);
+    } else if found.has(Kind::Outlived) {
+        told.class = Class::Leaked;
+        told.why = found.texts(Kind::Outlived);
+    } else {
+        told.why = [
+            found.texts(Kind::Lost),
+            found.texts(Kind::Broken),
+            done.not_known(&run),
+        ]
+        .concat();
+        match told.exit.filter(|_| told.why.is_empty()) {
+            Some(exit) => conclude(given.learned, &run, (exit, wanted), &found, &mut told),
+            None => told.why.extend(found.texts(Kind::Unknown)),
+        }
+    }
+    told
+}
+
+/// Decides about a run that is known, and whose main process exited.
+fn conclude(
+    learned: &Learned,
+    run: &Run,
+    (exit, wanted): (ExitKind, ExitKind),
+    found: &Found,
+    told: &mut Told,
+) {
+    if exit != wanted && exit != ExitKind::Code(0) {
+        (told.class, told.how) = (Class::Handled, Some(How::Status));
+        return;
+    }
+    let missed = found.texts(Kind::Missed);
+    let unknown = found.texts(Kind::Unknown);
+    if !missed.is_empty() {
+        (told.class, told.why) = (Class::Silent, missed);
+    } else if !unknown.is_empty() {
+        told.why = unknown;
+    } else {
+        let says = lines(run).any(|line| !learned.said.contains(&line));
+        let how = if says { How::Message } else { How::Without };
+        (told.class, told.how) = (Class::Handled, Some(how));
+    }
+}
+
+/// The findings on a run.
+struct Found(Vec<Finding>);
+
+impl Found {
+    fn has(&self, kind: Kind) -> bool {
+        self.0.iter().any(|finding| finding.kind == kind)
+    }
+
+    fn texts(&self, kind: Kind) -> Vec<String> {
+        let of_kind = self.0.iter().filter(|finding| finding.kind == kind);
+        of_kind.map(|finding| finding.text.clone()).collect()
+    }
+}
+
+/// What the run says of the fault.
+struct Done {
+    /// The line of the call that it was done to; `None` where the trace does not have it.
+    line: Option<String>,
+    /// Whether that is a call of the site.
+    is_of_site: bool,
+    /// How often the call came again, if that did not end.
+    retries: Option<u64>,
+}
+
+impl Done {
+    /// # Errors
+    /// Why it is not known that it was done.
+    fn of(given: &Given<'_>, run: &Run) -> Result<Self, String> {
+        let faults = match &run.faults {
+            Known::Yes(faults) => faults,
+            Known::No(why) => return Err(why.clone()),
+        };
+        let outcome = faults.outcomes.get(given.fault).copied();
+        let FaultOutcome {
+            seen,
+            fired,
+            outside,
+            ..
+        } = outcome.unwrap_or_default();
+        if fired == 0 {
+            return Err(format!("the fault never fired: {seen} calls matched it"));
+        }
+        if fired <= outside {
+            return Err("the fault was done to a call that is not judged".to_owned());
+        }
+        let deeds = run.trace.in_order();
+        let is_ours = |deed: &&&Deed| deed.injected == given.injected;
+        // A fault of the scenario may have the same answer.
+        let own = deeds
+            .iter()
+            .position(|deed| is_ours(&deed) && given.site.is(deed));
+        let found = own.or_else(|| deeds.iter().position(|deed| is_ours(&deed)));
+        let Some((first, behind)) = found.and_then(|at| deeds.get(at..)?.split_first()) else {
+            return Ok(Self {
+                line: None,
+                is_of_site: false,
+                retries: None,
+            });
+        };
+        Ok(Self {
+            line: Some(first.line()),
+            is_of_site: given.site.is(first),
+            retries: retries(given.site, first, behind),
+        })
+    }
+
+    /// Why it is not known what the fault has done.
+    fn not_known(&self, run: &Run) -> Vec<String> {
+        let faults = run.faults.yes();
+        let mut why = faults
+            .map(|faults| faults.unknown.clone())
+            .unwrap_or_default();
+        match &self.line {
+            None => why.push("the trace lacks the call that the fault was done to".to_owned()),
+            Some(line) if !self.is_of_site => {
+                why.push(format!("the fault was done to another call: {line}"));
+            }
+            Some(_) => {}
+        }
+        why
+    }
+}
+
+/// How often a call came again, up to the end of the run; `None` where it did not, or stopped.
+fn retries(site: &Site, first: &Deed, behind: &[&Deed]) -> Option<u64> {
+    let again: Vec<&&Deed> = behind.iter().filter(|deed| site.is(deed)).collect();
+    let end = behind.iter().map(|deed| deed.clock.1.0).max()?;
+    let last = again.last()?.clock.0.0;
+    let start = first.clock.0.0;
+    let is_to_the_end = last.saturating_sub(start) > end.saturating_sub(last);
+    let n = again.len() as u64;
+    (is_to_the_end && n > site.spot.alike.saturating_add(RETRIES)).then_some(n)
+}

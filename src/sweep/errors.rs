@@ -1,0 +1,374 @@
+//! Which errors a call can have, from the man pages of section 2.
+//!
+//! The table is short on purpose. An error is *usual* if a machine gives it to a sound program
+//! without anybody's doing: a full disk, a limit, a right that is missing, a peer that has gone. An
+//! error that takes a signal handler, a descriptor that does not block, or a mistake of the program
+//! is among the *others*, which are tried where they are asked for by name. A call that is in no
+//! row is not failed: it cannot fail, or nobody is to look at its answer.
+
+use crate::trace::{Deed, Value};
+use libc::{
+    E2BIG, EACCES, EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EAGAIN, EBUSY, ECHILD, ECONNABORTED,
+    ECONNREFUSED, ECONNRESET, EDQUOT, EEXIST, EFBIG, EHOSTUNREACH, EINPROGRESS, EINTR, EINVAL, EIO,
+    EISDIR, ELOOP, EMFILE, EMLINK, ENAMETOOLONG, ENETUNREACH, ENFILE, ENOBUFS, ENODATA, ENODEV,
+    ENOENT, ENOEXEC, ENOLCK, ENOMEM, ENOPROTOOPT, ENOSPC, ENOSYS, ENOTCONN, ENOTDIR, ENOTEMPTY,
+    ENOTTY, EOPNOTSUPP, EPERM, EPIPE, EROFS, ESPIPE, ESRCH, ETIMEDOUT, ETXTBSY, EXDEV,
+};
+use std::collections::BTreeSet;
+use syscall_model::errno::errno_name;
+
+/// Under which circumstances a row holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Where {
+    Anywhere,
+    /// The call may make a file.
+    Creates,
+    /// The call makes no file.
+    Finds,
+    /// The descriptor is of a file with a path.
+    OnFile,
+    /// The descriptor is of something else: a pipe, a socket, a standard stream.
+    OnStream,
+    /// The argument `cmd` is one of these.
+    Command(&'static [&'static str]),
+}
+
+/// Calls, and the errors that each of them can have.
+struct Row {
+    calls: &'static [&'static str],
+    place: Where,
+    usual: &'static [i32],
+    others: &'static [i32],
+}
+
+const fn row(
+    calls: &'static [&'static str],
+    place: Where,
+    usual: &'static [i32],
+    others: &'static [i32],
+) -> Row {
+    Row {
+        calls,
+        place,
+        usual,
+        others,
+    }
+}
+
+const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
+const READS: &[&str] = &["read", "pread64", "readv", "preadv", "preadv2"];
+const WRITES: &[&str] = &["write", "pwrite64", "writev", "pwritev", "pwritev2"];
+const SYNCS: &[&str] = &["fsync", "fdatasync", "msync", "sync_file_range", "syncfs"];
+const RENAMES: &[&str] = &["rename", "renameat", "renameat2"];
+const LINKS: &[&str] = &["link", "linkat", "symlink", "symlinkat"];
+const UNLINKS: &[&str] = &["unlink", "unlinkat", "rmdir"];
+const MAKES: &[&str] = &["mkdir", "mkdirat", "mknod", "mknodat"];
+const STATS: &[&str] = &[
+    "stat",
+    "lstat",
+    "newfstatat",
+    "statx",
+    "access",
+    "faccessat",
+    "faccessat2",
+];
+const MODES: &[&str] = &[
+    "chmod",
+    "fchmod",
+    "fchmodat",
+    "fchmodat2",
+    "chown",
+    "lchown",
+    "fchown",
+    "fchownat",
+    "utimensat",
+    "utime",
+    "utimes",
+    "futimesat",
+];
+const SETS_ATTRIBUTES: &[&str] = &[
+    "setxattr",
+    "lsetxattr",
+    "fsetxattr",
+    "removexattr",
+    "lremovexattr",
+    "fremovexattr",
+];
+const GETS_ATTRIBUTES: &[&str] = &[
+    "getxattr",
+    "lgetxattr",
+    "fgetxattr",
+    "listxattr",
+    "llistxattr",
+    "flistxattr",
+];
+const DESCRIPTORS: &[&str] = &[
+    "dup",
+    "pipe",
+    "pipe2",
+    "eventfd",
+    "eventfd2",
+    "epoll_create",
+    "epoll_create1",
+    "inotify_init",
+    "inotify_init1",
+    "timerfd_create",
+    "signalfd",
+    "signalfd4",
+    "memfd_create",
+    "pidfd_open",
+];
+const SENDS: &[&str] = &["send", "sendto", "sendmsg", "sendmmsg"];
+const RECEIVES: &[&str] = &["recv", "recvfrom", "recvmsg", "recvmmsg"];
+const IDENTITIES: &[&str] = &[
+    "setuid",
+    "setgid",
+    "setreuid",
+    "setregid",
+    "setresuid",
+    "setresgid",
+    "setgroups",
+    "capset",
+    "setrlimit",
+    "prlimit64",
+    "setpriority",
+    "sched_setscheduler",
+    "sched_setaffinity",
+];
+const WORLDS: &[&str] = &[
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "unshare",
+    "setns",
+    "sethostname",
+    "move_mount",
+    "open_tree",
+    "fsopen",
+    "fsmount",
+    "fsconfig",
+];
+const WAITS: &[&str] = &[
+    "poll",
+    "ppoll",
+    "select",
+    "pselect6",
+    "epoll_wait",
+    "epoll_pwait",
+    "epoll_pwait2",
+    "pause",
+    "nanosleep",
+    "clock_nanosleep",
+    "futex",
+    "getrandom",
+];
+
+use Where::{Anywhere, Command, Creates, Finds, OnFile, OnStream};
+
+#[rustfmt::skip]
+const TABLE: &[Row] = &[
+    row(OPENS, Anywhere, &[EACCES, EMFILE],
+        &[EPERM, ENFILE, EINTR, EIO, EISDIR, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, ETXTBSY]),
+    row(OPENS, Creates, &[ENOSPC, EROFS], &[EDQUOT, EEXIST]),
+    row(OPENS, Finds, &[ENOENT], &[]),
+    row(READS, OnFile, &[EIO], &[EINTR, EISDIR, ENOMEM]),
+    row(READS, OnStream, &[EIO], &[EAGAIN, EINTR, ECONNRESET, ETIMEDOUT]),
+    row(WRITES, OnFile, &[EIO, ENOSPC], &[EDQUOT, EFBIG, EINTR, EPERM]),
+    row(WRITES, OnStream, &[EPIPE, ENOSPC], &[EAGAIN, EINTR, EIO, ECONNRESET]),
+    row(&["copy_file_range", "sendfile", "splice"], Anywhere,
+        &[EIO, ENOSPC], &[EAGAIN, EINTR, EINVAL, EOPNOTSUPP, EXDEV]),
+    row(SYNCS, Anywhere, &[EIO, ENOSPC], &[EDQUOT, EINTR, EROFS]),
+    row(&["close"], OnFile, &[EIO], &[EDQUOT, EINTR, ENOSPC]),
+    row(&["lseek"], Anywhere, &[], &[EINVAL, ESPIPE]),
+    row(RENAMES, Anywhere, &[EACCES, ENOSPC],
+        &[EBUSY, EDQUOT, EEXIST, EIO, ENOENT, ENOTEMPTY, EPERM, EROFS, EXDEV]),
+    row(LINKS, Anywhere, &[EACCES, EEXIST, ENOSPC], &[EDQUOT, EIO, EMLINK, EPERM, EROFS, EXDEV]),
+    row(UNLINKS, Anywhere, &[EACCES], &[EBUSY, EIO, ENOENT, ENOTEMPTY, EPERM, EROFS]),
+    row(MAKES, Anywhere, &[EACCES, EEXIST, ENOSPC], &[EDQUOT, EMLINK, EPERM, EROFS]),
+    row(&["ftruncate", "truncate", "fallocate"], Anywhere,
+        &[EIO, ENOSPC], &[EFBIG, EINTR, EOPNOTSUPP, EPERM, EROFS]),
+    row(STATS, Anywhere, &[EACCES, ENOENT], &[EIO, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, EROFS]),
+    row(&["fstat", "statfs", "fstatfs"], Anywhere, &[EIO], &[ENOMEM, ENOSYS]),
+    row(&["readlink", "readlinkat"], Anywhere, &[EACCES, ENOENT], &[EINVAL, EIO, ELOOP]),
+    row(&["getdents", "getdents64"], Anywhere, &[EIO], &[ENOENT]),
+    row(&["chdir", "fchdir", "getcwd"], Anywhere, &[EACCES, ENOENT], &[EIO, ELOOP, ENOTDIR]),
+    row(MODES, Anywhere, &[EPERM, EROFS], &[EACCES, EIO, EOPNOTSUPP]),
+    row(SETS_ATTRIBUTES, Anywhere, &[ENOSPC, EOPNOTSUPP], &[EACCES, EDQUOT, EPERM]),
+    row(GETS_ATTRIBUTES, Anywhere, &[ENODATA, EOPNOTSUPP], &[EACCES]),
+    row(DESCRIPTORS, Anywhere, &[EMFILE], &[ENFILE, ENODEV, ENOMEM]),
+    // They take a number that the caller chose: only a wrong one is refused.
+    row(&["dup2", "dup3"], Anywhere, &[], &[EBUSY, EINTR, EMFILE]),
+    row(&["fcntl"], Command(&["F_DUPFD", "F_DUPFD_CLOEXEC"]), &[EMFILE], &[]),
+    row(&["fcntl"], Command(&["F_SETLK", "F_SETLKW", "F_OFD_SETLK", "F_OFD_SETLKW"]),
+        &[EAGAIN, ENOLCK], &[EACCES, EINTR]),
+    row(&["flock"], Anywhere, &[EAGAIN, ENOLCK], &[EINTR]),
+    row(&["ioctl"], Anywhere, &[], &[EIO, EINVAL, ENOTTY, EPERM]),
+    row(&["mmap", "mremap", "mprotect"], Anywhere, &[ENOMEM], &[EACCES, EAGAIN, ENODEV, EPERM]),
+    row(&["munmap", "madvise", "mlock", "mlockall"], Anywhere, &[], &[EAGAIN, EINVAL, ENOMEM]),
+    row(&["clone", "clone3", "fork", "vfork"], Anywhere, &[EAGAIN, ENOMEM], &[]),
+    row(&["execve", "execveat"], Anywhere, &[EACCES, ENOENT],
+        &[E2BIG, EIO, ELOOP, ENOEXEC, ENOMEM, ETXTBSY]),
+    row(&["wait4", "waitid"], Anywhere, &[], &[ECHILD, EINTR]),
+    row(&["kill", "tkill", "tgkill", "pidfd_send_signal"], Anywhere, &[EPERM, ESRCH], &[]),
+    row(&["socket", "socketpair"], Anywhere, &[EMFILE], &[EACCES, EAFNOSUPPORT, ENOBUFS, ENOMEM]),
+    row(&["bind"], Anywhere, &[EACCES, EADDRINUSE], &[EADDRNOTAVAIL]),
+    row(&["listen"], Anywhere, &[EADDRINUSE], &[]),
+    row(&["accept", "accept4"], Anywhere, &[ECONNABORTED, EMFILE], &[EAGAIN, EINTR, ENOBUFS]),
+    row(&["connect"], Anywhere, &[ECONNREFUSED, ETIMEDOUT],
+        &[EACCES, EADDRNOTAVAIL, EAGAIN, EHOSTUNREACH, EINPROGRESS, EINTR, ENETUNREACH, ENOENT]),
+    row(SENDS, Anywhere, &[ECONNRESET, EPIPE], &[EAGAIN, EINTR, ENOBUFS, ENOTCONN]),
+    row(RECEIVES, Anywhere, &[ECONNRESET], &[EAGAIN, EINTR, ENOMEM, ENOTCONN, ETIMEDOUT]),
+    row(&["setsockopt", "getsockopt"], Anywhere, &[ENOPROTOOPT], &[EPERM, ENOBUFS]),
+    row(&["shutdown", "getpeername"], Anywhere, &[ENOTCONN], &[]),
+    row(&["epoll_ctl", "inotify_add_watch"], Anywhere, &[ENOSPC], &[ENOMEM, EPERM]),
+    row(WAITS, Anywhere, &[], &[EAGAIN, EINTR, ENOSYS]),
+    row(IDENTITIES, Anywhere, &[EPERM], &[EAGAIN, EINVAL]),
+    row(WORLDS, Anywhere, &[EPERM], &[EACCES, EBUSY, EINVAL, ENOSPC]),
+];
+
+/// Which errors are tried.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Errors {
+    /// The usual ones of each call.
+    #[default]
+    Usual,
+    /// Of all that a call can have, these.
+    Only(BTreeSet<i32>),
+}
+
+/// No call can have this error, by the table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no call is failed with `{0}`")]
+pub struct NoRow(pub String);
+
+impl Errors {
+    /// Those of these names.
+    ///
+    /// # Errors
+    /// The first name that is in no row of the table.
+    pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, NoRow> {
+        let number = |name: &str| {
+            let mut known = known_errors().into_iter();
+            known.find(|number| errno_name(*number) == Some(name))
+        };
+        let numbers = names
+            .into_iter()
+            .map(|name| number(name).ok_or_else(|| NoRow(name.to_owned())));
+        Ok(Self::Only(numbers.collect::<Result<_, _>>()?))
+    }
+}
+
+/// Returns all errors of the table.
+#[must_use]
+pub fn known_errors() -> BTreeSet<i32> {
+    let rows = TABLE.iter();
+    rows.flat_map(|row| row.usual.iter().chain(row.others).copied())
+        .collect()
+}
+
+/// Returns the errors to try on a call of a run, in the order of their names: none where the call is
+/// in no row, or returned just this error.
+#[must_use]
+pub fn errors_of(deed: &Deed, wanted: &Errors) -> Vec<i32> {
+    let mut errors = BTreeSet::new();
+    for row in TABLE {
+        if row.calls.contains(&&*deed.name) && holds(row.place, deed) {
+            errors.extend(row.usual);
+            if matches!(wanted, Errors::Only(_)) {
+                errors.extend(row.others);
+            }
+        }
+    }
+    if let Errors::Only(wanted) = wanted {
+        errors.retain(|error| wanted.contains(error));
+    }
+    let returned = match deed.returns.as_ref().map(|part| &part.value) {
+        Some(Value::Error(name)) => Some(&**name),
+        _ => None,
+    };
+    let mut errors: Vec<i32> = errors.into_iter().collect();
+    errors.retain(|error| errno_name(*error) != returned);
+    errors.sort_by_key(|error| errno_name(*error));
+    errors
+}
+
+fn holds(place: Where, deed: &Deed) -> bool {
+    let creates = || {
+        let flags = deed.part("flags").map(|part| part.value.clone());
+        let bits = match flags {
+            Some(Value::Names(_, bits)) => bits,
+            _ => 0,
+        };
+        &*deed.name == "creat" || bits & libc::O_CREAT as u64 != 0
+    };
+    match place {
+        Anywhere => true,
+        Creates => creates(),
+        Finds => !creates(),
+        OnFile => is_on_file(deed),
+        OnStream => !is_on_file(deed),
+        Command(words) => deed.part("cmd").is_some_and(|part| {
+            matches!(&part.value, Value::Names(names, _)
+                if names.iter().any(|name| words.contains(&&**name)))
+        }),
+    }
+}
+
+/// Whether the first descriptor is of a file with a path.
+fn is_on_file(deed: &Deed) -> bool {
+    let mut names = deed.fields.iter().filter_map(|part| match &part.value {
+        Value::File { name, .. } => Some(name.as_slice()),
+        _ => None,
+    });
+    names
+        .next()
+        .is_some_and(|name| name.starts_with(b"/") || name.starts_with(b"$DIR"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use syscall_model::names::{self, Abi};
+
+    #[test]
+    fn every_row_is_of_calls_that_there_are_and_says_no_error_twice() {
+        for row in TABLE {
+            for call in row.calls {
+                let mut abis = [Abi::X86_64, Abi::Aarch64, Abi::I386].into_iter();
+                assert!(abis.any(|abi| names::number(abi, call).is_some()), "{call}");
+            }
+            let mut all: Vec<i32> = row.usual.iter().chain(row.others).copied().collect();
+            let n = all.len();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), n, "{:?}", row.calls);
+            assert!(n > 0, "{:?}", row.calls);
+            assert!(all.iter().all(|error| errno_name(*error).is_some()));
+        }
+    }
+
+    #[test]
+    fn what_cannot_fail_or_does_not_return_has_no_row() {
+        for call in [
+            "exit",
+            "exit_group",
+            "rt_sigreturn",
+            "getpid",
+            "brk",
+            "umask",
+        ] {
+            assert!(TABLE.iter().all(|row| !row.calls.contains(&call)), "{call}");
+        }
+    }
+
+    #[test]
+    fn an_error_that_no_call_can_have_is_no_choice() {
+        assert!(Errors::named(["EIO", "ENOSPC"]).is_ok());
+        assert_eq!(
+            Errors::named(["EIO", "EILSEQ"]),
+            Err(NoRow("EILSEQ".to_owned()))
+        );
+        assert_eq!(Errors::named(["eio"]), Err(NoRow("eio".to_owned())));
+    }
+}
