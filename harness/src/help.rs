@@ -15,6 +15,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "calibrate",
             "mutate",
             "check",
+            "sweep",
             "merge",
         ],
     ),

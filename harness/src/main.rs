@@ -32,6 +32,7 @@ mod shard;
 mod signals;
 mod stat;
 mod suite;
+mod sweep;
 mod trace;
 mod vm;
 mod whom;
@@ -87,6 +88,8 @@ enum Command {
     Calibrate(calibrate::Arguments),
     /// Change recorded runs, and say which changes pass
     Mutate(mutate::Arguments),
+    /// Fail each call of a scenario's run once, and say what came of it
+    Sweep(sweep::Arguments),
     /// Run any command, say what it did, or hold that to rules
     Check(check::Arguments),
     /// Accept or reject the traces that wait for review
@@ -120,7 +123,7 @@ impl Command {
     fn traces(&self) -> bool {
         match self {
             Self::Run(_) | Self::New(_) | Self::Calibrate(_) | Self::Mutate(_) => true,
-            Self::Check(_) => true,
+            Self::Check(_) | Self::Sweep(_) => true,
             Self::Trace(_) | Self::Record(_) | Self::Stat(_) => true,
             // It reads the formats of this machine's events.
             Self::Events(_) | Self::Diff(_) | Self::Doctor => true,
@@ -160,6 +163,7 @@ fn main() -> ExitCode {
         Command::Calibrate(arguments) => calibrate::main(arguments),
         Command::Mutate(arguments) => mutate::main(arguments),
         Command::New(arguments) => new::main(arguments),
+        Command::Sweep(arguments) => sweep::main(arguments),
         Command::Check(arguments) => check::main(arguments),
         Command::Review(arguments) => review::main(arguments),
         Command::Matrix(arguments) => matrix::main(arguments),

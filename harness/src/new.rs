@@ -8,6 +8,7 @@ use crate::out::{note, note_for_now};
 use crate::suite::refuse;
 use crate::{bench, complain, is_ci, out, signals, status};
 use files::Laid;
+pub(crate) use files::{plain, relative};
 use perf_live::host::Host;
 use perf_live::units::ExitKind;
 use perf_records::units::{shown, shown_path};

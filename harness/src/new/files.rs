@@ -194,7 +194,7 @@ fn files_at(path: &Path) -> std::io::Result<Vec<PathBuf>> {
 }
 
 /// Resolves `.` and `..` in a path by its text alone.
-fn plain(path: &Path) -> PathBuf {
+pub(crate) fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {
@@ -209,7 +209,7 @@ fn plain(path: &Path) -> PathBuf {
 }
 
 /// Returns the way from a folder to a file, both from the root.
-fn relative(folder: &Path, file: &Path) -> PathBuf {
+pub(crate) fn relative(folder: &Path, file: &Path) -> PathBuf {
     let shared = folder
         .components()
         .zip(file.components())

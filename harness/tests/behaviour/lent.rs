@@ -118,6 +118,8 @@ fn lent_rights_open_no_file_that_their_user_may_not() {
         &["run", "--save", &new, "scenarios/seen.yaml"],
         &["calibrate", &secret],
         &["mutate", &secret],
+        &["sweep", &secret],
+        &["sweep", "--write", &new, "scenarios/seen.yaml"],
         &["matrix", "--kernels", &secret, "scenarios/seen.yaml"],
         &["trace", "-i", &secret],
         &["trace", "-o", &secret, "true"],

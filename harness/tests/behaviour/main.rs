@@ -43,6 +43,7 @@ mod script;
 mod sight;
 mod since;
 mod survivors;
+mod sweep;
 mod terminal;
 mod times;
 mod trials;

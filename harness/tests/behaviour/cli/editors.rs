@@ -31,7 +31,7 @@ fn completions_know_every_command() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let run = project.harness(&["completions", shell]);
         run.assert_status(0);
-        for word in ["new", "calibrate", "mutate", "schema", "repeat"] {
+        for word in ["new", "calibrate", "mutate", "sweep", "schema", "repeat"] {
             assert!(run.stdout.contains(word), "{shell}: {word}");
         }
     }

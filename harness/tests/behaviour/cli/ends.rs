@@ -119,6 +119,8 @@ const CASES: &[Case] = &[
         works(0),
     ),
     case("mutate", &["scenarios"], works(1)),
+    case("sweep", &["swept.yaml"], works(0)),
+    case("sweep", &["--format", "json", "swept.yaml"], works(0)),
     case("review", &["snapshots"], PRINTS),
     case("events", &["sched:*"], PRINTS),
     case(
@@ -164,6 +166,9 @@ fn project() -> Project {
     project.write("left", "P1 true\n  close(3) = 0\n");
     project.write("right", "P1 true\n  close(4) = 0\n");
     project.write("kernels.yaml", "here: host\n");
+    let swept = "description: it makes a folder\nworkload: { run: [mkdir, d] }\n\
+                 trace: { events: [{ syscalls: [mkdir] }] }\nsnapshot: false\n";
+    project.write("swept.yaml", swept);
     let saved = project.harness(&["trace", "--save", "run.data", "-o", "trace", "true"]);
     saved.assert_status(0);
     let part = project.harness(&["run", "--shard", "1/1", "--format", "json", "scenarios"]);

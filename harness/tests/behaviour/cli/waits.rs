@@ -38,11 +38,12 @@ fn project() -> Project {
 fn what_is_no_regular_file_is_refused_at_once_wherever_one_is_named() {
     require!(right_to_trace());
     let project = project();
-    let cases: [(&[&str], i32, &str); 14] = [
+    let cases: [(&[&str], i32, &str); 15] = [
         (&["run", "scenarios/pipe.yaml"], 2, PIPE),
         (&["run", "scenarios"], 2, PIPE),
         (&["run", "zero.yaml"], 2, DEVICE),
         (&["mutate", "zero.yaml"], 2, DEVICE),
+        (&["sweep", "scenarios/pipe.yaml"], 2, "is not a file"),
         (
             &["calibrate", "--dry-run", "scenarios/pipe.yaml"],
             2,

@@ -1,0 +1,387 @@
+//! `harness sweep`: fails each call of a scenario's run once.
+
+use crate::new::{plain, relative};
+use crate::out::{note, note_for_now};
+use crate::suite::{refuse, require_all};
+use crate::{bench, complain, out, signals, status};
+use perf_live::errors::chain;
+use perf_live::files;
+use perf_live::host::Host;
+use perf_records::units::shown_path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use syscall_model::names::Abi;
+use syscall_model::select::Selection;
+use trace_harness::report;
+use trace_harness::run::{
+    Bench, Control, Item, Shard, Suite, Sweep, SweepError, SweepOptions, SweepPlan, Swept, WRITTEN,
+    discover,
+};
+use trace_harness::sweep::{Class, Errors};
+use trace_harness::verdict::Verdict;
+
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "A run without a fault must pass; then there is one run for each call that differs from the others, and each error that it \
+can have. Each run is crashed, hung, retried without end, leaked, silent (it says that it worked, and an expectation of results fails), \
+unknown, or handled.\n\n\
+Exit status: 0 all were handled, 1 some were not, or the scenario does not pass, 2 usage error or invalid scenario, 77 it would be \
+skipped, 99 interrupted, or the harness itself could not do its work.\n\n\
+Environment: HARNESS_REQUIRE=all turns a skip into a failure."
+)]
+pub(crate) struct Arguments {
+    /// The scenario file
+    #[arg(value_name = "SCENARIO")]
+    file: PathBuf,
+    /// Fail only these calls: names, globs, %classes, each taken away again by !
+    #[arg(
+        short = 'e',
+        long = "filter",
+        value_name = "CALLS",
+        value_delimiter = ','
+    )]
+    calls: Vec<String>,
+    /// Try these errors, of all that a call can have [default: the usual ones of each call]
+    #[arg(long, value_name = "ERRORS", value_delimiter = ',')]
+    errors: Vec<String>,
+    /// Fail all calls from the first on, and not that one alone: a disk that stays full
+    #[arg(long)]
+    lasting: bool,
+    /// Write a scenario for each run that was not handled into this folder
+    #[arg(long, value_name = "DIR")]
+    write: Option<PathBuf>,
+    /// How many runs are made side by side [default: the number of CPUs]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Make only the runs of shard K of N, which are always the same share of the same runs
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
+    /// Multiply the time of each run by this, for a slow machine [default: 1, in an emulated
+    /// guest 6]
+    #[arg(long, value_name = "N", env = "HARNESS_PATIENCE", hide_env_values = true, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    patience: Option<u32>,
+    /// The form of the report
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Human,
+    Json,
+}
+
+pub(crate) fn main(arguments: &Arguments) -> u8 {
+    let options = match options(arguments) {
+        Ok(options) => options,
+        Err(message) => {
+            note!("harness: {message}");
+            return status::USAGE;
+        }
+    };
+    let items = match discover(std::slice::from_ref(&arguments.file)) {
+        Ok(items) if arguments.file.is_file() => items,
+        Ok(_) => {
+            note!("harness: `{}` is not a file", shown_path(&arguments.file));
+            return status::USAGE;
+        }
+        Err((path, error)) => {
+            note!("harness: cannot read `{}`: {error}", shown_path(&path));
+            return status::USAGE;
+        }
+    };
+    let host = Host::running();
+    let bench = match bench(&host) {
+        Ok(bench) => bench.for_runs(options.jobs),
+        Err(status) => return status,
+    };
+    let bench = bench.with_patience(arguments.patience.unwrap_or(1));
+    match Suite::read(&bench, items.clone()) {
+        Err(error) => refuse(&error),
+        Ok(suite) => match bench.reach() {
+            Ok(_) => sweep(arguments, &options, (&bench, &suite), &items),
+            Err(error) => {
+                complain(&error, error.hint());
+                status::TROUBLE
+            }
+        },
+    }
+}
+
+fn options(arguments: &Arguments) -> Result<SweepOptions, String> {
+    let errors = match arguments.errors.as_slice() {
+        [] => Errors::Usual,
+        names => {
+            Errors::named(names.iter().map(|name| name.trim())).map_err(|error| chain(&error))?
+        }
+    };
+    let words: Vec<&str> = arguments.calls.iter().map(|word| word.trim()).collect();
+    let calls = match words.as_slice() {
+        [] => None,
+        words => Some(Selection::parse(words, Abi::native()).map_err(|error| {
+            let hint = error.hint().map(|hint| format!("; {hint}"));
+            format!("{error}{}", hint.unwrap_or_default())
+        })?),
+    };
+    if let Some(folder) = &arguments.write {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| format!("cannot make `{}`: {error}", shown_path(folder)))?;
+    }
+    let of_machine = || std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(SweepOptions {
+        errors,
+        calls,
+        shard: arguments.shard,
+        lasting: arguments.lasting,
+        jobs: arguments.jobs.map_or_else(of_machine, usize::from),
+    })
+}
+
+fn sweep(
+    arguments: &Arguments,
+    options: &SweepOptions,
+    (bench, suite): (&Bench<'_>, &Suite<'_>),
+    items: &[Item],
+) -> u8 {
+    let signals = match signals::watched() {
+        Ok(signals) => signals,
+        Err(status) => return status,
+    };
+    let control = || -> Box<dyn Control + '_> { Box::new(signals::EndAll(&signals)) };
+    let told = out::Told::default();
+    let mut sweeps = Vec::new();
+    let mut worst = status::PASSED;
+    for item in items {
+        let printer = Printer::new(arguments, bench, &told);
+        let mut begin = |plan: &SweepPlan| printer.begin(plan, options);
+        let swept = suite.sweep(item, options, &control, &mut begin, &|swept| {
+            printer.report(swept)
+        });
+        match swept {
+            Ok(sweep) => {
+                worst = graver(worst, printer.finish(&sweep));
+                let is_over = sweep.interrupted;
+                sweeps.push(sweep);
+                if is_over {
+                    break;
+                }
+            }
+            Err(error) => {
+                note!("harness: {}: {}", item.name, chain(&error));
+                worst = graver(worst, status_of(&error));
+                if matches!(error, SweepError::Interrupted) {
+                    break;
+                }
+            }
+        }
+    }
+    let mut text = String::new();
+    match arguments.format {
+        // There is nothing to sum up.
+        _ if sweeps.is_empty() => {}
+        Format::Human => report::sweeps_human(&mut text, &sweeps),
+        Format::Json => report::sweeps_json(&mut text, &sweeps),
+    }
+    told.print(&text);
+    match told.all() {
+        true => worst,
+        false => status::TROUBLE,
+    }
+}
+
+/// Returns the graver of two statuses.
+fn graver(one: u8, other: u8) -> u8 {
+    const ORDER: [u8; 5] = [
+        status::TROUBLE,
+        status::USAGE,
+        status::FAILED,
+        status::ALL_SKIPPED,
+        status::PASSED,
+    ];
+    let is_one = |status: &u8| *status == one || *status == other;
+    ORDER.into_iter().find(is_one).unwrap_or(one)
+}
+
+fn status_of(error: &SweepError) -> u8 {
+    match error {
+        SweepError::Unmet(_) if require_all() => status::FAILED,
+        SweepError::Unmet(_) => status::ALL_SKIPPED,
+        SweepError::NoPass { verdict, .. } => match verdict {
+            Verdict::Incomplete | Verdict::Broken => status::TROUBLE,
+            _ => status::FAILED,
+        },
+        SweepError::Unfit(_) | SweepError::NoSite { .. } | SweepError::Text(_) => status::USAGE,
+        SweepError::Interrupted | SweepError::Suite(_) | SweepError::Run(_) => status::TROUBLE,
+    }
+}
+
+/// Prints a sweep while it runs, and writes the scenarios of what was not handled.
+struct Printer<'a> {
+    arguments: &'a Arguments,
+    bench: &'a Bench<'a>,
+    told: &'a out::Told,
+    progress: bool,
+    state: Mutex<State>,
+}
+
+struct State {
+    plan: Option<SweepPlan>,
+    began: Instant,
+    done: usize,
+    written: BTreeMap<(usize, i32), String>,
+    unwritten: bool,
+}
+
+impl<'a> Printer<'a> {
+    fn new(arguments: &'a Arguments, bench: &'a Bench<'a>, told: &'a out::Told) -> Self {
+        Self {
+            arguments,
+            bench,
+            told,
+            progress: out::has_sequences(&std::io::stderr()),
+            state: Mutex::new(State {
+                plan: None,
+                began: Instant::now(),
+                done: 0,
+                written: BTreeMap::new(),
+                unwritten: false,
+            }),
+        }
+    }
+
+    fn begin(&self, plan: &SweepPlan, options: &SweepOptions) {
+        let shard = options.shard.map(|shard| shard.to_string());
+        let mut text = String::new();
+        match self.arguments.format {
+            Format::Json => report::sweep_json(&mut text, plan, shard.as_deref()),
+            Format::Human => {
+                let of_all = shard.map(|shard| format!(" (shard {shard} of {} runs)", plan.of_all));
+                text = format!(
+                    "{}: {} sites, {} runs{}\n",
+                    plan.item.name,
+                    plan.sites.len(),
+                    plan.runs,
+                    of_all.unwrap_or_default()
+                );
+            }
+        }
+        self.told.print(&text);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.plan = Some(plan.clone());
+        state.began = Instant::now();
+    }
+
+    fn report(&self, swept: &Swept) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(plan) = state.plan.take() else {
+            return;
+        };
+        state.done += 1;
+        let file = self.write(&plan, swept, &mut state);
+        if self.arguments.format == Format::Json {
+            let mut text = String::new();
+            report::swept_json(&mut text, &plan, swept, file.as_deref());
+            self.told.print(&text);
+        }
+        if self.progress {
+            let left = plan.runs.saturating_sub(state.done);
+            let seconds = left_of(state.began.elapsed(), state.done, left).as_secs();
+            let end = if left == 0 { "\r\u{1b}[K" } else { "" };
+            note_for_now!(
+                "\r\u{1b}[K{} of {} runs, about {seconds} s left{end}",
+                state.done,
+                plan.runs
+            );
+        }
+        state.plan = Some(plan);
+    }
+
+    /// Writes the scenario of a run that was not handled; returns its path.
+    fn write(&self, plan: &SweepPlan, swept: &Swept, state: &mut State) -> Option<String> {
+        let folder = self.arguments.write.as_ref()?;
+        if swept.told.class == Class::Handled {
+            return None;
+        }
+        match write(self.bench, plan, swept, folder) {
+            Ok(path) => {
+                let path = path.to_string_lossy().into_owned();
+                state
+                    .written
+                    .insert((swept.site, swept.error), path.clone());
+                Some(path)
+            }
+            Err(message) => {
+                note!("harness: {message}");
+                state.unwritten = true;
+                None
+            }
+        }
+    }
+
+    /// Prints what is to be known when all is over; returns the status.
+    fn finish(self, sweep: &Sweep) -> u8 {
+        let state = self
+            .state
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        if self.progress {
+            note_for_now!("\r\u{1b}[K");
+        }
+        if self.arguments.format == Format::Human {
+            let mut text = String::new();
+            let color = out::has_colors(&std::io::stdout());
+            report::sweep_human(&mut text, sweep, &state.written, color);
+            self.told.print(&text);
+        }
+        let is_handled = |swept: &Swept| swept.told.class == Class::Handled;
+        let of_runs = if sweep.interrupted || sweep.runs.iter().any(|swept| swept.is_broken) {
+            status::TROUBLE
+        } else if !sweep.runs.iter().all(is_handled) {
+            status::FAILED
+        } else {
+            status::PASSED
+        };
+        match state.unwritten {
+            true => graver(of_runs, status::USAGE),
+            false => of_runs,
+        }
+    }
+}
+
+/// How long the runs that are left will take if they are as the others.
+fn left_of(took: Duration, done: usize, left: usize) -> Duration {
+    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let each = took.checked_div(count(done)).unwrap_or_default();
+    each.saturating_mul(count(left))
+}
+
+/// Writes the scenario of a run into the folder. A file that no sweep has written stays.
+fn write(
+    bench: &Bench<'_>,
+    plan: &SweepPlan,
+    swept: &Swept,
+    folder: &Path,
+) -> Result<PathBuf, String> {
+    let here = std::env::current_dir().map_err(|error| chain(&error))?;
+    let whole = |path: &Path| plain(&here.join(path));
+    let source = plan.item.file.parent().unwrap_or(Path::new(""));
+    let from = |file: &Path| relative(&whole(folder), &whole(&source.join(file)));
+    let (name, text) = plan
+        .scenario(bench, swept, &from)
+        .map_err(|error| chain(&error))?;
+    let path = folder.join(name);
+    let cannot = |why: String| format!("cannot write `{}`: {why}", shown_path(&path));
+    if path.symlink_metadata().is_ok() {
+        let is_ours =
+            files::text(&path, files::SCENARIO).is_ok_and(|text| text.starts_with(WRITTEN));
+        if !is_ours {
+            return Err(cannot(
+                "it is there, and no sweep has written it".to_owned(),
+            ));
+        }
+    }
+    files::write(&path, text.as_bytes()).map_err(|error| cannot(chain(&error)))?;
+    Ok(path)
+}
