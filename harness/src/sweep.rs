@@ -374,12 +374,11 @@ fn write(
     let path = folder.join(name);
     let cannot = |why: String| format!("cannot write `{}`: {why}", shown_path(&path));
     if path.symlink_metadata().is_ok() {
-        let is_ours =
-            files::text(&path, files::SCENARIO).is_ok_and(|text| text.starts_with(WRITTEN));
-        if !is_ours {
-            return Err(cannot(
-                "it is there, and no sweep has written it".to_owned(),
-            ));
+        let of_same =
+            |old: String| old.starts_with(WRITTEN) && old.lines().next() == text.lines().next();
+        if !files::text(&path, files::SCENARIO).is_ok_and(of_same) {
+            let why = "it is there, and no sweep of this scenario has written it";
+            return Err(cannot(why.to_owned()));
         }
     }
     files::write(&path, text.as_bytes()).map_err(|error| cannot(chain(&error)))?;

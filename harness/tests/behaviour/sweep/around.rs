@@ -102,7 +102,7 @@ fn written_scenarios_come_to_what_the_sweep_said() {
     require!(program("python3"));
     let results = "expect: { files_after: { a: { exists: true } }, count: { mkdir: 1 } }";
     let cases = [
-        ("pass", results, "fail", "expected `a`"),
+        ("pass", results, "fail", "expected something at `a`"),
         (
             "os.kill(os.getpid(), signal.SIGSEGV)",
             "",
