@@ -211,11 +211,8 @@ fn remarks(out: &mut String, sweep: &Sweep) {
     let mut remark = |text: &str| {
         let _always_fits = writeln!(out, "remark: {}", shown(text));
     };
-    if sweep
-        .runs
-        .iter()
-        .any(|swept| swept.told.class <= Class::Retried)
-    {
+    let is_late = |swept: &Swept| matches!(swept.told.class, Class::Hung | Class::Retried);
+    if sweep.runs.iter().any(is_late) {
         remark(&format!(
             "each run may take {} ms, by the {}",
             plan.timeout.as_millis(),
@@ -239,7 +236,8 @@ fn remarks(out: &mut String, sweep: &Sweep) {
     }
 }
 
-/// Appends the last lines: `12 sites, 30 runs: 1 crashed, 29 handled (20 by status, 9 did without)`.
+/// Appends the last line: `12 sites, 30 runs: 1 crashed, 29 handled (20 by status, 9 did without)`;
+/// and that the sweep was interrupted, if it was.
 pub fn sweeps_human(out: &mut String, sweeps: &[Sweep]) {
     let all = Totals::of(sweeps);
     let classes = Class::ALL

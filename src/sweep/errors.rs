@@ -267,8 +267,8 @@ pub fn known_errors() -> BTreeSet<i32> {
         .collect()
 }
 
-/// Returns the errors to try on a call of a run, in the order of their names: none where the call is
-/// in no row, or returned just this error.
+/// Returns the errors to try on a call of a run, in the order of their names: none for a call in no
+/// row, and never the error that the call returned.
 #[must_use]
 pub fn errors_of(deed: &Deed, wanted: &Errors) -> Vec<i32> {
     let mut errors = BTreeSet::new();

@@ -1,9 +1,9 @@
 //! What a sweep learns from a run, fails once each, and makes of the answers.
 //!
-//! A *site* stands for the calls of a run that cannot be told apart: the same program makes the same
-//! call, of the same files, with the same functions above it. For each site and each error that such
-//! a call can have there is one run with one fault, and each run has a class. Nothing here runs
-//! anything: the runs are made in `run`, as those of `harness run` are.
+//! A *site* stands for the calls of a run that cannot be told apart: the same program makes the
+//! same call, of the same files, with the same functions above it. For each site and each error
+//! that such a call can have there is one run with one fault, and each run has a class. Nothing
+//! here runs anything: the runs are made in `run`, as those of `harness run` are.
 
 mod class;
 mod errors;

@@ -50,6 +50,33 @@ fn calls_that_nothing_tells_apart_are_one_site() {
 }
 
 #[test]
+fn calls_with_other_functions_above_them_are_other_sites() {
+    require!(right_to_trace());
+    require!(program("gcc"));
+    let project = Project::with(
+        "it",
+        "workload: { run: [./it], files: { it: { from: ../it, mode: \"0755\" } } }\n\
+         trace: { events: [{ syscalls: [mkdir], callchain: dwarf }] }\nsnapshot: false",
+    );
+    let code = "#include <stdlib.h>\n#include <sys/stat.h>\n#include <unistd.h>\n\
+                #define KEPT __attribute__((noinline, noclone))\n\
+                KEPT int first(void) { volatile int not = mkdir(\"x\", 0777); return not; }\n\
+                KEPT int second(void) { volatile int not = mkdir(\"x\", 0777); return not; }\n\
+                int main(void) {\n    if (first()) return 1;\n    rmdir(\"x\");\n    \
+                if (second()) abort();\n    return 0;\n}\n";
+    project.write("it.c", code);
+    let compile = ["gcc", "-O1", "-o", "it", "it.c"];
+    project.run(&[], &compile).assert_status(0);
+    let lines = sweep(&project, 1, &["--errors", "ENOSPC"]);
+    let by_class: BTreeMap<String, String> = runs(&lines)
+        .iter()
+        .map(|run| (run["class"].to_string(), run["stack"].to_string()))
+        .collect();
+    assert!(by_class["\"handled\""].contains("first"), "{lines:#?}");
+    assert!(by_class["\"crashed\""].contains("second"), "{lines:#?}");
+}
+
+#[test]
 fn a_scenario_that_is_no_pass_or_has_nothing_to_fail_is_not_swept() {
     require!(right_to_trace());
     require!(program("python3"));
