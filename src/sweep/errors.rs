@@ -335,7 +335,7 @@ mod tests {
     fn every_row_is_of_calls_that_there_are_and_says_no_error_twice() {
         for row in TABLE {
             for call in row.calls {
-                let mut abis = [Abi::X86_64, Abi::Aarch64, Abi::I386].into_iter();
+                let mut abis = [Abi::X86_64, Abi::Aarch64, Abi::I386, Abi::Arm].into_iter();
                 assert!(abis.any(|abi| names::number(abi, call).is_some()), "{call}");
             }
             let mut all: Vec<i32> = row.usual.iter().chain(row.others).copied().collect();
