@@ -182,6 +182,10 @@ pub fn follow(
                 .ready(&mut running)
                 .map_err(system("pass a signal on"))?;
         }
+        if running.is_lost() {
+            next = Next::Kill;
+            survivors.end_all();
+        }
         if next == Next::Leave {
             break;
         }

@@ -9,8 +9,7 @@ use syscall_model::{
 
 const EIO: Injected = Injected {
     answer: Some(Answer::Error(5)),
-    delay: None,
-    signal: None,
+    ..Injected::NONE
 };
 
 /// A call of a thread, from one time to another, and what was done to it.
@@ -99,11 +98,7 @@ fn proved_with(faults: &[FaultPlan], seen: u64, whole: &Normalised, judged: &Nor
     told
 }
 
-const NO: Injected = Injected {
-    answer: None,
-    delay: None,
-    signal: None,
-};
+const NO: Injected = Injected::NONE;
 
 #[test]
 fn a_fault_that_hit_just_the_call_that_it_names_is_proved() {
