@@ -21,17 +21,24 @@ pub struct Paths {
     /// Hung up when the run has ended.
     stop: UnixStream,
     /// The thread that asks file systems, while there is one.
-    asked: Option<(Sender<Job>, Receiver<io::Result<Vec<u8>>>)>,
+    asker: Option<Asker>,
 }
 
-/// A path, and the root and the folder that it starts from.
+/// A path, and the root that it starts from.
 type Job = (File, Vec<u8>);
+
+/// A thread that looks up what it is sent.
+#[derive(Debug)]
+struct Asker {
+    jobs: Sender<Job>,
+    answers: Receiver<io::Result<Vec<u8>>>,
+}
 
 impl Paths {
     /// Looks paths up until the other end of `stop` is closed.
     #[must_use]
     pub fn new(stop: UnixStream) -> Self {
-        Self { stop, asked: None }
+        Self { stop, asker: None }
     }
 
     /// The name of the file that a path leads to, from the root of the task; its last part may be
@@ -53,15 +60,16 @@ impl Paths {
     }
 
     fn ask(&mut self, job: Job) -> io::Result<Vec<u8>> {
-        let (jobs, answers) = match self.asked.take() {
-            Some(asked) => asked,
-            None => asker()?,
+        // It is kept only where it has answered.
+        let asker = match self.asker.take() {
+            Some(asker) => asker,
+            None => Asker::start()?,
         };
-        jobs.send(job).map_err(io::Error::other)?;
+        asker.jobs.send(job).map_err(io::Error::other)?;
         loop {
-            match answers.recv_timeout(TICK) {
+            match asker.answers.recv_timeout(TICK) {
                 Ok(answer) => {
-                    self.asked = Some((jobs, answers));
+                    self.asker = Some(asker);
                     return answer;
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err(io::ErrorKind::Other.into()),
@@ -78,20 +86,21 @@ impl Paths {
     }
 }
 
-/// Starts a thread that looks up what it is sent.
-fn asker() -> io::Result<(Sender<Job>, Receiver<io::Result<Vec<u8>>>)> {
-    let (jobs, to_do) = channel::<Job>();
-    let (tell, answers) = channel();
-    let work = move || {
-        while let Ok((root, path)) = to_do.recv() {
-            if tell.send(look_up(&root, &path, false)).is_err() {
-                break;
+impl Asker {
+    fn start() -> io::Result<Self> {
+        let (jobs, to_do) = channel::<Job>();
+        let (tell, answers) = channel();
+        let work = move || {
+            while let Ok((root, path)) = to_do.recv() {
+                if tell.send(look_up(&root, &path, false)).is_err() {
+                    break;
+                }
             }
-        }
-    };
-    let thread = std::thread::Builder::new().name("paths".to_owned());
-    thread.spawn(work)?;
-    Ok((jobs, answers))
+        };
+        let thread = std::thread::Builder::new().name("paths".to_owned());
+        thread.spawn(work)?;
+        Ok(Self { jobs, answers })
+    }
 }
 
 fn is_unknown(error: &io::Error) -> bool {
