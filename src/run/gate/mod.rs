@@ -37,7 +37,8 @@ impl Doing<'_> {
     /// returns, and what became of the faults.
     ///
     /// # Errors
-    /// Those of `follow`; [`RunError::Gate`] and [`RunError::Supervisor`], which ended the workload.
+    /// Those of `follow`; [`RunError::Gate`] and [`RunError::Supervisor`], which ended the
+    /// workload.
     pub fn supervised<T, E: Into<RunError>>(
         &self,
         log: Log,

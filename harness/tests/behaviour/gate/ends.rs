@@ -8,7 +8,8 @@ use crate::support::process::{self, Started};
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 
-/// Lets the thread that answers calls fail, from outside: its next system call returns an error.
+/// Lets the thread that answers calls fail, from outside: its next system call returns an error. It
+/// is there, as it has answered one.
 fn fail(harness: &Started) {
     let tasks = fs::read_dir(format!("/proc/{}/task", harness.id())).expect("its threads");
     let tasks = tasks.map(|task| task.expect("a thread").path());
@@ -36,9 +37,9 @@ fn a_run_whose_calls_are_answered_no_more_is_broken_and_over() {
             "it",
             &format!(
                 "sandbox: {sandbox}\n\
-                 workload: {{ shell: \"sleep 3600 & echo > '{path}'; mkdir a\", timeout: 60m }}\n\
+                 workload: {{ shell: \"mkdir b; sleep 3600 & echo > '{path}'; mkdir a\", timeout: 60m }}\n\
                  trace: {{ events: [{{ syscalls: [mkdir] }}] }}\n\
-                 faults: [{{ mkdir: {{ delay: 50m }} }}]\nsnapshot: false"
+                 faults: [{{ mkdir: {{ path: a, delay: 50m }} }}]\nsnapshot: false"
             ),
         );
         let report = project.join("report");
@@ -61,8 +62,8 @@ fn a_traced_command_whose_calls_are_answered_no_more_ends_with_all_that_it_start
     require!(program("strace"));
     let project = Project::new();
     let mut fifo = Fifo::new(&project.join("fifo"));
-    let script = format!("sleep 3600 & echo > '{}'; mkdir a", fifo.path());
-    let inject = "inject=mkdir:delay_enter=3600s";
+    let script = format!("mkdir a; sleep 3600 & echo > '{}'; mkdir b c", fifo.path());
+    let inject = "inject=mkdir:delay_enter=3600s:when=2";
     let words = [
         "trace", "-e", "mkdir", "-e", inject, "--", "sh", "-c", &script,
     ];
