@@ -127,6 +127,7 @@ pub(super) struct Delay {
 
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("minProperties" = 1))]
 pub(super) struct DelayMapping {
     /// How long it is held in front of the kernel.
     before: Option<Timeout>,
