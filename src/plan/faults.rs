@@ -169,23 +169,26 @@ fn held_matcher(
         let message = format!("`{}` is no call, and faults are done to calls", step.event);
         return Err(complain(&step.at, message));
     }
-    let matcher = resolver.matcher(step)?;
-    for (word, test) in &step.fields {
-        let at = step.field_at(word).key_itself();
-        let mut kinds = matcher
-            .names
-            .iter()
-            .filter_map(|name| resolver.kind(name, word));
-        let why = match kinds.next() {
-            Some(FieldKind::Frames) => "the functions that led to a call are not known",
-            Some(FieldKind::Task) if word == "process" && !is_main(test) => {
-                "of all processes only the first, `P1`, is known by its number"
+    let decides = |names: &mut dyn Iterator<Item = &String>| {
+        for name in names {
+            for (word, test) in &step.fields {
+                let why = match resolver.kind(name, word) {
+                    Some(FieldKind::Frames) => "the functions that led to a call are not known",
+                    Some(FieldKind::Task) if word == "process" && !is_main(test) => {
+                        "of all processes only the first, `P1`, is known by its number"
+                    }
+                    _ => continue,
+                };
+                let message = format!("`{word}` decides no fault: {why} while it is held");
+                return Err(complain(&step.field_at(word).key_itself(), message));
             }
-            _ => continue,
-        };
-        let message = format!("`{word}` decides no fault: {why} while it is held");
-        return Err(complain(&at, message));
-    }
+        }
+        Ok(())
+    };
+    // First of all: nothing that could be recorded beside would help.
+    decides(&mut std::iter::once(&step.event))?;
+    let matcher = resolver.matcher(step)?;
+    decides(&mut matcher.names.iter())?;
     Ok(matcher)
 }
 
