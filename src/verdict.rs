@@ -155,7 +155,8 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
     let found = run.survivors.yes().map_or(&[][..], Vec::as_slice);
     if findings.iter().any(|finding| finding.kind == Kind::TooLong) {
         let alive = survivors(found, Kind::Remark, "was still alive");
-        let findings = [findings, alive, missing].concat();
+        let blocked = faults::blocked(plan, run);
+        let findings = [findings, alive, blocked, missing].concat();
         return Judgement { findings };
     }
     // Processes that live at an expected timeout have outlived no main process.

@@ -2,6 +2,7 @@
 //!
 //! Whatever can be tried is tried, and not concluded from a number in a file.
 
+mod faults;
 mod proof;
 
 use crate::{out, status};
@@ -91,6 +92,10 @@ fn examine(host: &Host) -> Vec<Finding> {
         "a traced run in a sandbox",
         bench.worlds.own(&WorldSpec::default(), None),
         true,
+    ));
+    findings.push(faults::faults(
+        host,
+        proof::workload(&bench, bench.worlds.own(&WorldSpec::default(), None)).map_err(Into::into),
     ));
     findings.push(lost_counts(&bench));
     findings.push(control_groups(host));

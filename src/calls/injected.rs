@@ -14,6 +14,24 @@ pub struct Injected {
     pub delay: Option<Nanos>,
     /// The signal that its thread was sent.
     pub signal: Option<i32>,
+    /// Whether it was held until another call had come.
+    pub is_blocked: bool,
+}
+
+impl Injected {
+    /// Nothing.
+    pub const NONE: Self = Self {
+        answer: None,
+        delay: None,
+        signal: None,
+        is_blocked: false,
+    };
+
+    /// Whether nothing was done to it.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::NONE
+    }
 }
 
 /// What answered a call.
@@ -27,17 +45,12 @@ pub enum Answer {
     Short(u64),
 }
 
-impl Injected {
-    /// Whether nothing was done to it.
-    #[must_use]
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// As strace marks it; a delay has no mark of its own beside an answer.
+/// As strace marks it.
 impl fmt::Display for Injected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_blocked {
+            return f.write_str("(BLOCKED)");
+        }
         match (self.answer, self.signal, self.delay) {
             (Some(Answer::Short(most)), ..) => write!(f, "(INJECTED: short {most})")?,
             (Some(_), ..) => f.write_str("(INJECTED)")?,

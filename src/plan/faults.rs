@@ -4,7 +4,7 @@ use super::expected::Resolver;
 use super::fields::FieldKind;
 use super::{EventsPlan, PlanError, invalid};
 use crate::matching::Matcher;
-use crate::scenario::{FaultSpec, KeyPath, Per, Scenario, When};
+use crate::scenario::{FaultSpec, KeyPath, Literal, Per, Scenario, StepSpec, Test, When};
 use crate::trace::Deed;
 use perf_live::gate::{HeldCalls, SHORTER};
 use std::collections::BTreeSet;
@@ -22,6 +22,8 @@ pub struct FaultPlan {
     pub per: Per,
     /// What is done.
     pub injected: Injected,
+    /// Which call must come before it is made, where it is [blocked](Injected::is_blocked).
+    pub until: Option<Matcher>,
 }
 
 impl FaultPlan {
@@ -40,18 +42,35 @@ impl FaultPlan {
             when,
             per: Per::Thread,
             injected,
+            until: None,
         }
     }
 
     /// Whether it may be done to a call of this name, as far as the name tells.
     #[must_use]
     pub fn is_about(&self, name: &str) -> bool {
-        let is_one_of_many = |own: &String| {
-            let call = own.split_once('.').map(|(call, _)| call);
-            call == Some(name)
-        };
-        self.matcher.names.contains(name) || self.matcher.names.iter().any(is_one_of_many)
+        may_be(&self.matcher, name)
     }
+
+    /// Whether a call of this name may be the one until which it holds others.
+    #[must_use]
+    pub fn waits_for(&self, name: &str) -> bool {
+        self.until.as_ref().is_some_and(|until| may_be(until, name))
+    }
+
+    /// Whether calls of this name are held for it.
+    #[must_use]
+    pub fn holds(&self, name: &str) -> bool {
+        self.is_about(name) || self.waits_for(name)
+    }
+}
+
+fn may_be(matcher: &Matcher, name: &str) -> bool {
+    let is_one_of_many = |own: &String| {
+        let call = own.split_once('.').map(|(call, _)| call);
+        call == Some(name)
+    };
+    matcher.names.contains(name) || matcher.names.iter().any(is_one_of_many)
 }
 
 /// The calls that are held for faults: these, in each convention, and those by which a program
@@ -66,7 +85,7 @@ pub fn held(faults: &[FaultPlan]) -> HeldCalls {
     let x32 = (native == Abi::X86_64).then_some(Abi::X32);
     for abi in [Some(native), native.compat(), x32].into_iter().flatten() {
         for (number, name) in names::all(abi) {
-            let is_meant = faults.iter().any(|fault| fault.is_about(name));
+            let is_meant = faults.iter().any(|fault| fault.holds(name));
             if is_meant || GUARDED.contains(&name) {
                 held.hold(abi, number);
             }
@@ -94,8 +113,7 @@ pub fn is_guarded(faults: &[FaultPlan], call: &str) -> bool {
 /// What a guarded call is answered with.
 pub const REFUSED: Injected = Injected {
     answer: Some(Answer::Error(libc::ENOSYS)),
-    delay: None,
-    signal: None,
+    ..Injected::NONE
 };
 
 /// Whether a deed is a call that was refused as it would get around a fault.
@@ -119,36 +137,16 @@ fn one(
     fault: &FaultSpec,
 ) -> Result<FaultPlan, PlanError> {
     let step = &fault.step;
-    let complain = |at, message: String, help: &str| {
-        let help = (!help.is_empty()).then(|| help.to_owned());
-        invalid(scenario.complaint(at, message, help))
-    };
-    if step.event.contains(':') {
-        let message = format!("`{}` is no call, and faults are done to calls", step.event);
-        return Err(complain(&step.at, message, ""));
-    }
-    let matcher = resolver.matcher(step)?;
-    for (word, _) in &step.fields {
-        let at = step.field_at(word).key_itself();
-        let mut kinds = matcher
-            .names
-            .iter()
-            .filter_map(|name| resolver.kind(name, word));
-        let why = match kinds.next() {
-            Some(FieldKind::Frames) => "the functions that led to a call are not known",
-            Some(FieldKind::Task) if word == "process" => "the names of processes are not known",
-            _ => continue,
-        };
-        let message = format!("`{word}` decides no fault: {why} while it is held");
-        return Err(complain(&at, message, ""));
-    }
+    let matcher = held_matcher(scenario, resolver, step)?;
+    let until = fault.until.as_ref();
+    let until = until.map(|until| held_matcher(scenario, resolver, until));
     if let Some(Answer::Short(_)) = fault.injected.answer {
         let mut names = matcher.names.iter();
         if let Some(other) = names.find(|name| !SHORTER.contains(&name.as_str())) {
             let message = format!("`short` cannot be done to `{other}`");
             let at = step.field_at("short");
-            let help = format!("it can to {}", SHORTER.join(", "));
-            return Err(complain(&at, message, &help));
+            let help = Some(format!("it can to {}", SHORTER.join(", ")));
+            return Err(invalid(scenario.complaint(&at, message, help)));
         }
     }
     Ok(FaultPlan {
@@ -156,7 +154,51 @@ fn one(
         when: fault.when,
         per: fault.per,
         injected: fault.injected,
+        until: until.transpose()?,
     })
+}
+
+/// Resolves the matcher of a call, as far as it is decided while the call is held.
+fn held_matcher(
+    scenario: &Scenario,
+    resolver: &Resolver<'_>,
+    step: &StepSpec,
+) -> Result<Matcher, PlanError> {
+    let complain = |at: &_, message: String| invalid(scenario.complaint(at, message, None));
+    if step.event.contains(':') {
+        let message = format!("`{}` is no call, and faults are done to calls", step.event);
+        return Err(complain(&step.at, message));
+    }
+    let decides = |names: &mut dyn Iterator<Item = &String>| {
+        for name in names {
+            for (word, test) in &step.fields {
+                let why = match resolver.kind(name, word) {
+                    Some(FieldKind::Frames) => "the functions that led to a call are not known",
+                    Some(FieldKind::Task) if word == "process" && !is_main(test) => {
+                        "of all processes only the first, `P1`, is known by its number"
+                    }
+                    _ => continue,
+                };
+                let message = format!("`{word}` decides no fault: {why} while it is held");
+                return Err(complain(&step.field_at(word).key_itself(), message));
+            }
+        }
+        Ok(())
+    };
+    // First of all: nothing that could be recorded beside would help.
+    decides(&mut std::iter::once(&step.event))?;
+    let matcher = resolver.matcher(step)?;
+    decides(&mut matcher.names.iter())?;
+    Ok(matcher)
+}
+
+/// Whether the test asks for the workload's first process, or for any but that.
+fn is_main(test: &Test) -> bool {
+    match test {
+        Test::Is(Literal::Text(name)) => name == "P1",
+        Test::Not(test) => is_main(test),
+        _ => false,
+    }
 }
 
 /// Refuses faults where calls are overwritten: what was done to which could not be told.

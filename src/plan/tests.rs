@@ -7,6 +7,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 mod confined;
 mod counters;
 mod expected;
+mod faults;
 mod marks;
 mod overwriting;
 mod requires;

@@ -26,5 +26,6 @@ pub(super) fn json(out: &mut String, injected: Injected) {
     );
     let signal = injected.signal.map(signal_name);
     parts.extend(signal.map(|name| format!("\"signal\":\"{name}\"")));
+    parts.extend(injected.is_blocked.then(|| "\"block\":true".to_owned()));
     let _always_fits = write!(out, ",\"injected\":{{{}}}", parts.join(","));
 }

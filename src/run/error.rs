@@ -38,8 +38,8 @@ pub enum RunError {
     /// Calls that faults are about could not be answered.
     #[error(transparent)]
     Gate(#[from] perf_live::gate::GateError),
-    /// What answers them could not be started.
-    #[error("cannot start what answers the calls that faults are about")]
+    /// What answers them could not be started, or panicked.
+    #[error("what answers the calls that faults are about could not do it")]
     Supervisor(#[source] std::io::Error),
     /// The run could not be followed.
     #[error(transparent)]

@@ -307,7 +307,7 @@ impl Observer for Collector<'_> {
         ) {
             let is_about = |call: &Call| {
                 let name = call.name();
-                name.is_some_and(|name| faults.iter().any(|fault| fault.is_about(name)))
+                name.is_some_and(|name| faults.iter().any(|fault| fault.holds(name)))
             };
             faulted.observe(observation, is_about);
         }

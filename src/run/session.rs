@@ -177,10 +177,12 @@ pub fn follow(
             survivors.end_again(&running, reader.lineage());
             continue;
         }
-        if is_called {
-            next = control
-                .ready(&mut running)
-                .map_err(system("pass a signal on"))?;
+        if running.is_lost() {
+            survivors.end_all();
+            next = Next::Kill;
+        } else if is_called {
+            let ready = control.ready(&mut running);
+            next = ready.map_err(system("pass a signal on"))?;
         }
         if next == Next::Leave {
             break;
@@ -189,16 +191,14 @@ pub fn follow(
         if timed_out {
             survivors.note(reader.lineage());
         } else if next != Next::Kill {
-            let passed = |watch: &Watch| watch.passed(&running);
-            struck = watch.as_ref().and_then(passed);
+            struck = watch.as_ref().and_then(|watch| watch.passed(&running));
         }
         let is_over = timed_out || struck.is_some() || next == Next::Kill;
         leaked = !is_over && survivors.outlive(&running, reader.lineage(), look);
         if is_over || leaked {
             next = Next::Kill;
-            running
-                .signal(libc::SIGKILL)
-                .map_err(system("end the workload"))?;
+            let killed = running.signal(libc::SIGKILL);
+            killed.map_err(system("end the workload"))?;
             survivors.end(reader.lineage());
             // The time begins here: to note which processes live may have taken a while.
             deadline = Some(Instant::now() + ENDING);

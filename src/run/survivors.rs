@@ -135,6 +135,11 @@ impl Survivors {
         }
     }
 
+    /// From now on ends all processes, of a run that may otherwise leave some.
+    pub(super) fn end_all(&mut self) {
+        self.ends_all = self.init.is_none();
+    }
+
     /// Kills the processes that were born since.
     pub(super) fn end_again(&self, running: &Running, lineage: &Lineage) {
         running.end_members();

@@ -1,7 +1,8 @@
 //! The key `faults`: what the kernel answers to single calls in place of making them.
 
+mod words;
+
 use std::fmt;
-use std::time::Duration;
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -9,18 +10,11 @@ use serde::de::{Deserializer, Error, MapAccess, Visitor};
 
 use super::expect::SignalName;
 use super::field_test::Test;
-use super::flexible::{Flexible, NoMapping, Text, deserialize_flexible};
-use super::nearest::{did_you_mean, unknown};
+use super::key_path::KeyPath;
 use super::patterns::step_of;
-use super::quantity::Timeout;
-use super::schema::{any_number, either, number, of, text_like, words};
 use super::steps::StepSpec;
-use perf_records::units::Nanos;
-use syscall_model::errno::{errno_name, errno_names};
 use syscall_model::{Answer, Injected};
-
-/// The largest number of an error that the kernel gives to programs.
-const LAST_ERROR: i32 = 133;
+use words::{Block, Bytes, Delay, ErrorName, Value};
 
 /// One fault.
 #[derive(Clone, Debug)]
@@ -33,6 +27,8 @@ pub struct FaultSpec {
     pub per: Per,
     /// What is done.
     pub injected: Injected,
+    /// The call that must come before it is made.
+    pub until: Option<StepSpec>,
 }
 
 /// Which of many calls are meant, counted from 1.
@@ -88,151 +84,7 @@ pub enum Per {
 #[derive(Clone, Debug)]
 pub(super) struct WrittenFault(pub(super) FaultSpec);
 
-impl Flexible for When {
-    const EXPECTED: &'static str =
-        "the number of a call such as 2, or \"3..\", \"2..=4\", \"2..+3\"";
-    type Mapping = NoMapping;
-
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        either([number(1), text_like(r"^[0-9]+\.\.(=[0-9]+|\+[0-9]+)?$")])
-    }
-
-    fn from_number(number: u64) -> Option<Result<Self, String>> {
-        Some(checked(number, Some(number), 1))
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
-        let number = |text: &str| text.parse::<u64>().ok();
-        let (first, rest) = text.split_once("..")?;
-        let first = number(first)?;
-        Some(match (rest.strip_prefix('='), rest.strip_prefix('+')) {
-            (Some(last), _) => checked(first, Some(number(last)?), 1),
-            (_, Some(step)) => checked(first, None, number(step)?),
-            _ if rest.is_empty() => checked(first, None, 1),
-            _ => return None,
-        })
-    }
-}
-
-fn checked(first: u64, last: Option<u64>, step: u64) -> Result<When, String> {
-    match (first, last, step) {
-        (0, ..) => Err("calls are counted from 1".to_owned()),
-        (_, Some(last), _) if last < first => Err("no call is in this range".to_owned()),
-        (.., 0) => Err("the step must be larger than zero".to_owned()),
-        (first, last, step) => Ok(When { first, last, step }),
-    }
-}
-
-struct ErrorName(i32);
-
-impl Text for ErrorName {
-    const EXPECTED: &'static str = "an error's name such as `ENOSPC`";
-
-    fn schema() -> Schema {
-        words(errno_names())
-    }
-
-    fn read(text: &str) -> Option<Result<Self, String>> {
-        let known = (1..=LAST_ERROR).find(|number| errno_name(*number) == Some(text));
-        Some(
-            known
-                .map(Self)
-                .ok_or_else(|| unknown("error", text, did_you_mean(text, errno_names()))),
-        )
-    }
-}
-
-struct Value(i64);
-
-impl Flexible for Value {
-    const EXPECTED: &'static str = "a number; an error stands under `error`";
-    type Mapping = NoMapping;
-
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        any_number()
-    }
-
-    fn from_number(number: u64) -> Option<Result<Self, String>> {
-        Some(
-            i64::try_from(number)
-                .map(Self)
-                .map_err(|_| "the number is too large".to_owned()),
-        )
-    }
-
-    fn from_negative(number: i64) -> Option<Result<Self, String>> {
-        Some(match number {
-            -4095..=-1 => {
-                Err("a number from -4095 to -1 is an error\nwrite `error` and its name".to_owned())
-            }
-            _ => Ok(Self(number)),
-        })
-    }
-}
-
-struct Bytes(u64);
-
-impl Flexible for Bytes {
-    const EXPECTED: &'static str = "a number of bytes above zero";
-    type Mapping = NoMapping;
-
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        number(1)
-    }
-
-    fn from_number(number: u64) -> Option<Result<Self, String>> {
-        Some(match number {
-            0 => Err("a short call moves one byte at least".to_owned()),
-            number => Ok(Self(number)),
-        })
-    }
-}
-
-struct Delay(Duration);
-
-#[derive(Debug, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct DelayMapping {
-    /// How long it is held in front of the kernel.
-    before: Timeout,
-}
-
-impl Flexible for Delay {
-    const EXPECTED: &'static str = "a duration such as `200ms`, or { before: 200ms }";
-    type Mapping = DelayMapping;
-
-    fn schema(generator: &mut SchemaGenerator) -> Schema {
-        either([of::<Timeout>(generator), of::<DelayMapping>(generator)])
-    }
-
-    fn from_text(text: &str) -> Option<Result<Self, String>> {
-        Some(Timeout::read(text)?.map(|Timeout(duration)| Self(duration)))
-    }
-
-    fn from_mapping(mapping: DelayMapping) -> Option<Result<Self, String>> {
-        Some(Ok(Self(mapping.before.0)))
-    }
-}
-
-impl Text for Per {
-    const EXPECTED: &'static str = "`process`, or `run` as without it";
-
-    fn schema() -> Schema {
-        words(["process", "run"])
-    }
-
-    fn read(text: &str) -> Option<Result<Self, String>> {
-        match text {
-            "process" => Some(Ok(Self::Process)),
-            "run" => Some(Ok(Self::Run)),
-            _ => None,
-        }
-    }
-}
-
-deserialize_flexible!(When, ErrorName, Value = "ReturnedValue", Bytes, Delay, Per);
-
-const ACTIONS: &str = "`error`, `returns`, `delay`, `signal` and `short`";
+const ACTIONS: &str = "`error`, `returns`, `short`, `signal`, `delay` and `block`";
 
 /// The fields of the call, and what is done to it.
 #[derive(Default)]
@@ -240,7 +92,52 @@ struct Done {
     fields: Vec<(String, Test)>,
     when: When,
     per: Per,
+    /// What is done beside a delay.
     actions: Vec<Injected>,
+    delay: Option<Delay>,
+    until: Option<StepSpec>,
+}
+
+impl Done {
+    /// All of it together, or why these are not done to one call.
+    fn injected(&self) -> Result<Injected, String> {
+        let of_delay = Injected {
+            delay: self.delay.as_ref().map(|delay| delay.whole),
+            ..Injected::default()
+        };
+        let injected = match (self.actions.as_slice(), &self.delay) {
+            ([], None) => return Err(format!("a fault needs one of {ACTIONS}")),
+            ([], Some(_)) => of_delay,
+            (
+                [
+                    Injected {
+                        is_blocked: true, ..
+                    },
+                ],
+                Some(_),
+            ) => {
+                let fault = "a call is held for a time or until another comes, not both\nwrite a fault for each";
+                return Err(fault.to_owned());
+            }
+            ([action], _) => Injected {
+                delay: of_delay.delay,
+                ..*action
+            },
+            _ => {
+                return Err(format!(
+                    "a fault takes one of {ACTIONS}, beside which only a `delay` stands, not several\n\
+                     write a fault for each"
+                ));
+            }
+        };
+        let is_answered = matches!(injected.answer, Some(Answer::Error(_) | Answer::Value(_)));
+        if self.delay.as_ref().is_some_and(|delay| delay.is_after) && !is_answered {
+            let fault = "`after` holds an answer, and a call that is made has none: the kernel lets it \
+                         return by itself\nwrite `before`, or `error` or `returns` beside the delay";
+            return Err(fault.to_owned());
+        }
+        Ok(injected)
+    }
 }
 
 impl<'de> Deserialize<'de> for Done {
@@ -282,16 +179,16 @@ impl<'de> Visitor<'de> for DoneVisitor {
                     ..Injected::default()
                 },
                 "delay" => {
-                    let Delay(delay) = map.next_value()?;
-                    let nanos = u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX);
-                    Injected {
-                        delay: Some(Nanos(nanos)),
-                        ..Injected::default()
-                    }
+                    done.delay = Some(map.next_value()?);
+                    continue;
                 }
                 "block" => {
-                    let fault = "no fault blocks a call until another event comes\nhold it for a time: `delay`";
-                    return Err(A::Error::custom(fault));
+                    let Block { until } = map.next_value()?;
+                    done.until = Some(until);
+                    Injected {
+                        is_blocked: true,
+                        ..Injected::default()
+                    }
                 }
                 _ => {
                     done.fields.push((key, map.next_value()?));
@@ -331,20 +228,14 @@ impl<'de> Visitor<'de> for FaultVisitor {
                 other.escape_debug()
             )));
         }
-        let [injected] = done.actions.as_slice() else {
-            let fault = match done.actions.is_empty() {
-                true => format!("a fault needs one of {ACTIONS}"),
-                false => {
-                    format!("a fault takes one of {ACTIONS}, not several\nwrite a fault for each")
-                }
-            };
-            return Err(A::Error::custom(fault));
-        };
+        let injected = done.injected().map_err(A::Error::custom)?;
+        let holder = KeyPath::root().key(&name).key("block").key("until");
         Ok(WrittenFault(FaultSpec {
-            injected: *injected,
+            injected,
             step: step_of(&name, done.fields),
             when: done.when,
             per: done.per,
+            until: done.until.map(|until| until.below(holder)),
         }))
     }
 }
@@ -370,6 +261,7 @@ impl schemars::JsonSchema for WrittenFault {
                     "delay": generator.subschema_for::<Delay>(),
                     "signal": generator.subschema_for::<SignalName>(),
                     "short": generator.subschema_for::<Bytes>(),
+                    "block": generator.subschema_for::<Block>(),
                 },
                 "additionalProperties": test,
             },

@@ -1,7 +1,7 @@
 //! Judges what was done to calls.
 
 use super::{About, Finding, Known, Run};
-use crate::plan::Plan;
+use crate::plan::{FaultPlan, Plan};
 use serde::{Deserialize, Serialize};
 
 /// What became of the faults of a run.
@@ -33,6 +33,37 @@ pub struct FaultOutcome {
     /// How many calls that it was done to are no part of what is judged.
     #[serde(default)]
     pub outside: u64,
+    /// How many calls it held to the end, as what they waited for never came.
+    #[serde(default)]
+    pub blocked: u64,
+    /// How many calls that others waited for were never made.
+    #[serde(default)]
+    pub come_unmade: u64,
+}
+
+/// Returns a remark on each fault that blocked calls to the end.
+pub(super) fn blocked<T>(plan: &Plan, run: &Run<T>) -> Vec<Finding> {
+    let outcomes = run.faults.yes().into_iter();
+    let outcomes = outcomes.flat_map(|faults| &faults.outcomes);
+    let both = plan.faults.iter().zip(outcomes);
+    let blocked = both.filter(|(_, outcome)| outcome.blocked > 0);
+    let remark = |(fault, outcome): (&FaultPlan, &FaultOutcome)| {
+        let text = never_came(fault, outcome.blocked);
+        let mut finding = Finding::remark(About::Events, text).of_event(&fault.matcher.word);
+        finding.place(&plan.positions, &fault.matcher.at);
+        finding
+    };
+    blocked.map(remark).collect()
+}
+
+fn never_came(fault: &FaultPlan, blocked: u64) -> String {
+    let word = &fault.matcher.word;
+    let until = fault.until.as_ref().map_or("?", |until| &until.word);
+    let calls = match blocked {
+        1 => "a call".to_owned(),
+        n => format!("{n} calls"),
+    };
+    format!("the fault for `{word}` blocked {calls} until `{until}` came, which it never did")
 }
 
 /// Returns findings on faults: each must have fired.
@@ -51,6 +82,7 @@ pub(super) fn judge<T>(plan: &Plan, run: &Run<T>) -> Vec<Finding> {
             fired,
             unknown,
             outside,
+            blocked,
             ..
         } = *outcome;
         let word = &fault.matcher.word;
@@ -59,6 +91,12 @@ pub(super) fn judge<T>(plan: &Plan, run: &Run<T>) -> Vec<Finding> {
                 "it is not known of {unknown} calls whether the fault for `{word}` was meant for them"
             );
             Finding::unknown(About::Events, text)
+        } else if blocked > 0 {
+            let text = never_came(fault, blocked);
+            match faults.unknown.is_empty() {
+                true => Finding::missed(About::Events, text),
+                false => Finding::unknown(About::Events, text),
+            }
         } else if fired <= outside {
             let text = match seen {
                 _ if fired > 0 => format!(

@@ -52,22 +52,7 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Run<()>), RunErro
     let wants = [Wanted::Syscalls(words.collect())];
     let plan: EventsPlan = plan::events_within(reach, &wants, MemoryPlan::default(), bench.host)
         .map_err(RunError::Plan)?;
-    let path = OsStr::new(trace_harness::run::PATH);
-    let corked = sandbox::launch(&Workload {
-        program: Program::find(OsStr::new("true"), path, Path::new("."))
-            .map_err(LaunchError::NotExecuted)?,
-        arguments: vec![CString::from(c"true")],
-        environment: Vec::new(),
-        directory: None,
-        stdio: Stdio::Captured { input: None },
-        world,
-        umask: None,
-        inherited: Vec::new(),
-        fixed_addresses: true,
-        limits: bench.own_limits(),
-        group: None,
-        held: Default::default(),
-    })?;
+    let corked = sandbox::launch(&workload(bench, world)?)?;
     let init = corked.has_init().then(|| corked.pid());
     let pages = plan::ring_pages(bench.default_ring(), perf_live::sys::page_size());
     let mut events = bench
@@ -93,6 +78,26 @@ fn trace_true(bench: &Bench<'_>, world: World) -> Result<(u64, Run<()>), RunErro
         },
     )?;
     Ok((counter.0, run))
+}
+
+/// Runs `true` with captured outputs.
+pub(super) fn workload(bench: &Bench<'_>, world: World) -> Result<Workload, LaunchError> {
+    let path = OsStr::new(trace_harness::run::PATH);
+    Ok(Workload {
+        program: Program::find(OsStr::new("true"), path, Path::new("."))
+            .map_err(LaunchError::NotExecuted)?,
+        arguments: vec![CString::from(c"true")],
+        environment: Vec::new(),
+        directory: None,
+        stdio: Stdio::Captured { input: None },
+        world,
+        umask: None,
+        inherited: Vec::new(),
+        fixed_addresses: true,
+        limits: bench.own_limits(),
+        group: None,
+        held: Default::default(),
+    })
 }
 
 struct Counter(u64);

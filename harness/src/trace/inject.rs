@@ -27,13 +27,14 @@ pub(super) fn split(sets: &[String]) -> Result<(Vec<String>, Vec<FaultPlan>), St
             continue;
         };
         let fault = fault(qualifier, said).map_err(|why| format!("-e {set}: {why}"))?;
-        for earlier in &mut faults {
-            let names = &mut earlier.matcher.names;
-            names.retain(|name| !fault.matcher.names.contains(name));
-        }
-        faults.push(fault);
+        faults.retain(|earlier| earlier.matcher.names.is_disjoint(&fault.matcher.names));
+        // strace counts each call of a set by itself.
+        let each = fault.matcher.names.iter().map(|name| {
+            let names = BTreeSet::from([name.clone()]);
+            FaultPlan::of_calls(name, names, fault.when, fault.injected)
+        });
+        faults.extend(each);
     }
-    faults.retain(|fault| !fault.matcher.names.is_empty());
     Ok((rest, faults))
 }
 
@@ -234,6 +235,13 @@ mod tests {
         let error = |number| Some(Answer::Error(number));
         let open = ("open".to_owned(), error(libc::EIO));
         assert_eq!(each, [open, ("openat".to_owned(), error(libc::ENOSYS))]);
+    }
+
+    #[test]
+    fn each_call_of_a_set_is_counted_by_itself() {
+        let (_, faults) = split(&["inject=read,write:error=EIO:when=2".to_owned()]).unwrap();
+        let names: Vec<_> = faults.iter().map(|it| it.matcher.names.len()).collect();
+        assert_eq!(names, [1, 1]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Faults are done to the calls that they mean, and to no others, whatever the program does
 //! meanwhile.
 
+mod ends;
+
 use std::process::Stdio;
 
 use nix::sys::signal::Signal;
@@ -104,6 +106,128 @@ fn a_signal_that_comes_while_a_call_is_held_counts_it_once() {
         "fsync",
         "{ fsync: { when: 1, delay: 300ms } }",
         "count: { fsync: 1 }, sequence: [{ fsync: { returns: 0 } }]",
+    ));
+}
+
+#[test]
+fn a_thread_does_not_go_on_until_another_has_come() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // Whichever comes first: nothing but the fault orders them.
+    let script = "import os, threading\n\
+                  log = os.open('script.py', os.O_RDWR)\n\
+                  threads = [threading.Thread(target=os.mkdir, args=('a',)),\n    \
+                  threading.Thread(target=os.fsync, args=(log,))]\n\
+                  for it in threads: it.start()\n\
+                  for it in threads: it.join()";
+    passes(&python(
+        script,
+        "mkdir, fsync",
+        "{ mkdir: { block: { until: { fsync: { fd: script.py } } } } }",
+        "sequence: [{ mkdir: { returns: 0 } }], count: { fsync: 1 }",
+    ));
+    // The first of two waits for the second, which finds it there.
+    let script = "import os, threading\n\
+                  threads = [threading.Thread(target=os.mkdir, args=(name,)) for name in 'ab']\n\
+                  for it in threads: it.start()\n\
+                  for it in threads: it.join()";
+    passes(&python(
+        script,
+        "mkdir",
+        "{ mkdir: { block: { until: mkdir } } }",
+        "count: { mkdir: 2 }, any_order: [{ mkdir: { path: a } }, { mkdir: { path: b } }]",
+    ));
+}
+
+#[test]
+fn an_answer_is_held_behind_what_it_answers() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, time\n\
+                  begin = time.monotonic()\n\
+                  try: os.mkdir('a')\n\
+                  except OSError as error: print(error.errno, time.monotonic() - begin >= 0.2)";
+    passes(&python(
+        script,
+        "mkdir",
+        "{ mkdir: { error: EIO, delay: { after: 200ms } } }",
+        "stdout: \"5 True\\n\"",
+    ));
+}
+
+#[test]
+fn a_shorter_read_waits_only_where_the_read_itself_would() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os\n\
+                  reader, writer = os.pipe()\n\
+                  os.set_blocking(reader, False)\n\
+                  try: os.read(reader, 100)\n\
+                  except BlockingIOError: print('again')\n\
+                  os.write(writer, b'0123456789')\n\
+                  print(os.read(reader, 100))";
+    passes(&python(
+        script,
+        "read",
+        "{ read: { count: 100, short: 4 } }",
+        "stdout: \"again\\nb'0123'\\n\"",
+    ));
+}
+
+#[test]
+fn the_first_process_is_told_from_its_children() {
+    require!(right_to_trace());
+    let script = "import os\n\
+                  for name in 'ab':\n    \
+                  try: os.mkdir(name)\n    \
+                  except OSError: print(name, flush=True)\n\
+                  os.system('mkdir c d 2>/dev/null; ls')";
+    for sandbox in ["{}", "none"] {
+        for (process, stdout) in [
+            ("P1", "a\\nb\\nc\\nd\\nscript.py\\n"),
+            ("{ not: P1 }", "a\\nb\\nscript.py\\n"),
+        ] {
+            let fault = format!("{{ mkdir: {{ process: {process}, error: EIO }} }}");
+            let yaml = python(script, "mkdir", &fault, &format!("stdout: \"{stdout}\""));
+            passes(&format!("sandbox: {sandbox}\n{yaml}"));
+        }
+    }
+}
+
+#[test]
+fn a_call_of_32_bits_is_answered_and_counted_with_the_others() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // mov eax, 64; int 0x80; ret
+    let script = "import ctypes, mmap, os\n\
+                  page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)\n\
+                  page.write(bytes.fromhex('b840000000cd80c3'))\n\
+                  address = ctypes.addressof(ctypes.c_char.from_buffer(page))\n\
+                  parent = ctypes.CFUNCTYPE(ctypes.c_int)(address)\n\
+                  print([call() == 4242 for call in (os.getppid, parent, os.getppid, parent)])";
+    passes(&python(
+        script,
+        "getppid",
+        "{ getppid: { when: \"2..=3\", returns: 4242 } }",
+        "stdout: \"[False, True, True, False]\\n\", count: { getppid: 4 }",
+    ));
+}
+
+#[test]
+fn a_child_that_shares_its_parents_memory_is_held() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // The parent sleeps in its vfork meanwhile.
+    let script = "import os\n\
+                  for _ in range(2):\n    \
+                  try: os.waitpid(os.posix_spawn('/bin/mkdir', ['mkdir', 'a'], {}), 0)\n    \
+                  except OSError as error: print(error.strerror)\n\
+                  print(sorted(os.listdir('.')))";
+    passes(&python(
+        script,
+        "execve",
+        "{ execve: { when: 1, error: ENOMEM, delay: 20ms } }",
+        "stdout: \"Cannot allocate memory\\n['a', 'script.py']\\n\"",
     ));
 }
 

@@ -169,3 +169,15 @@ fn a_32_bit_program_is_out_of_a_users_sight_and_makes_the_run_incomplete() {
         run.stderr
     );
 }
+
+#[test]
+fn calls_of_a_user_are_held_under_no_new_privileges_and_that_is_said() {
+    require!(needs());
+    let project = Project::new();
+    let inject = "inject=mkdir:error=ENOSPC";
+    let words = ["trace", "-e", "mkdir", "-e", inject, "--", "mkdir", "a"];
+    let run = as_nobody(&project, &words);
+    run.assert_status(1);
+    assert!(run.stderr.contains("(INJECTED)"), "{run:?}");
+    assert!(run.stderr.contains("under no_new_privs"), "{run:?}");
+}

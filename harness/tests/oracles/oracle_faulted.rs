@@ -98,6 +98,29 @@ fn an_injection_has_the_same_outcome_as_under_strace() {
             "fsync,fdatasync",
             &["dd", "if=a.txt", "of=o", "conv=fsync", "status=none"],
         ),
+        (
+            "inject=mkdir,rmdir:error=EIO:when=2",
+            "mkdir,rmdir",
+            &[
+                "sh",
+                "-c",
+                "mkdir one; rmdir one; mkdir two three; rmdir four five; echo *",
+            ],
+        ),
+        (
+            "inject=%file:error=EMFILE:when=2",
+            "mkdir,rmdir,unlinkat",
+            &[
+                "perl",
+                "-e",
+                "mkdir 'a'; rmdir 'a'; mkdir 'b'; rmdir 'b'; mkdir 'c'; rmdir 'c'",
+            ],
+        ),
+        (
+            "inject=getppid,getuid:retval=7:when=2..3",
+            "getppid,getuid",
+            &["perl", "-e", "print getppid() == 7, $<, ';' for 1 .. 4"],
+        ),
     ] {
         check(inject, set, command);
     }

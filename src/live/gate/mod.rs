@@ -19,6 +19,6 @@ mod supervisor;
 pub use filter::HeldCalls;
 pub use log::{Log, Logged};
 pub use reading::read_memory;
-pub use resolving::resolve;
+pub use resolving::Paths;
 pub use shorter::CALLS as SHORTER;
 pub use supervisor::{Decision, End, GateError, Held, Judge, Supervisor};

@@ -4,6 +4,7 @@ use super::log::{Log, Logged};
 use super::supervisor::{End, Held, ended};
 use crate::sys::gate::{self, Listener, Reply, signal_thread};
 use crate::sys::{pidfd, poll};
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::uio::{pread, pwrite};
 use perf_records::units::Pid;
 use std::io;
@@ -189,15 +190,18 @@ fn make(listener: &Listener, call: &Held, process: u32, most: u64) -> Made {
         };
         return Made::Returned(written.map_err(io::Error::from));
     }
-    loop {
+    // The call itself says what there is, where it does not wait.
+    let mut waits = match fcntl(&descriptor, FcntlArg::F_GETFL) {
+        Ok(flags) => !OFlag::from_bits_retain(flags).contains(OFlag::O_NONBLOCK),
+        Err(error) => return Made::NoMeans(error.into()),
+    };
+    while waits {
         let ready = poll::poll(std::iter::once(descriptor.as_fd()), TICK);
         match (ready, listener.is_waiting(call.id())) {
             (Err(error), _) | (_, Err(error)) => return Made::NoMeans(error),
             (_, Ok(false)) => return Made::Gone,
             (Ok(ready), _) => {
-                if ready.iter().any(|it| it.is_readable || it.has_hung_up) {
-                    break;
-                }
+                waits = !ready.iter().any(|it| it.is_readable || it.has_hung_up);
             }
         }
     }

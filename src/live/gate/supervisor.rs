@@ -43,6 +43,10 @@ pub struct Decision {
     pub injected: Injected,
     /// What the log is to have of it.
     pub log: Option<Logged>,
+    /// Whether it waits until a later decision lets it go on.
+    pub waits: bool,
+    /// The ids of the calls that waited for this one, and go on behind it.
+    pub frees: Vec<u64>,
 }
 
 /// Decides what becomes of calls.
@@ -78,8 +82,8 @@ pub struct Supervisor<'a> {
     host: &'a Host,
     listener: Arc<Listener>,
     log: Log,
-    /// Calls that are held for a time.
-    late: Vec<(Instant, Held, Decision)>,
+    /// Calls that are held for a time, or until another comes.
+    late: Vec<(Option<Instant>, Held, Decision)>,
     /// Calls that are made with fewer bytes.
     shorter: Shorter,
 }
@@ -100,8 +104,8 @@ impl<'a> Supervisor<'a> {
     /// Answers calls until the other end of `stop` is closed, or no task is left.
     ///
     /// # Errors
-    /// [`GateError`]: what waits is let go with `ENOSYS` when it is dropped.
-    pub fn run(mut self, stop: &UnixStream, judge: &mut dyn Judge) -> Result<(), GateError> {
+    /// [`GateError`]: what waits does so until this is dropped, and then fails with `ENOSYS`.
+    pub fn run(&mut self, stop: &UnixStream, judge: &mut dyn Judge) -> Result<(), GateError> {
         self.serve(stop, judge)?;
         for (_, call, _) in std::mem::take(&mut self.late) {
             judge.settle(&call, End::Unmade);
@@ -121,7 +125,7 @@ impl<'a> Supervisor<'a> {
         loop {
             let now = Instant::now();
             self.answer_late(now, judge).map_err(GateError)?;
-            let next = self.late.iter().map(|(due, ..)| *due).min();
+            let next = self.late.iter().filter_map(|(due, ..)| *due).min();
             let wait = next.map_or(IDLE, |due| due.saturating_duration_since(now));
             let both = [self.listener.as_fd(), stop.as_fd()];
             let ready = poll::poll(both.into_iter(), wait).map_err(GateError)?;
@@ -169,32 +173,44 @@ impl<'a> Supervisor<'a> {
         for (ended, end) in self.shorter.ended(|it| it.thread == call.thread) {
             judge.settle(&ended, end);
         }
-        let decision = judge.decide(&call);
+        let mut decision = judge.decide(&call);
         // What was read until here may have been another task's.
         if decision != Decision::default() && !self.listener.is_waiting(call.id)? {
             judge.settle(&call, End::TakenBack);
             return Ok(());
         }
+        let frees = std::mem::take(&mut decision.frees);
         match decision.injected.delay {
+            _ if decision.waits => self.late.push((None, call, decision)),
             Some(delay) => {
                 let due = Instant::now() + Duration::from_nanos(delay.0);
-                self.late.push((due, call, decision));
-                Ok(())
+                self.late.push((Some(due), call, decision));
             }
-            None => self.answer(&call, decision, judge),
+            None => self.answer(&call, decision, judge)?,
         }
+        self.answer_those(judge, |_, call| frees.contains(&call.id))
     }
 
     fn answer_late(&mut self, now: Instant, judge: &mut dyn Judge) -> io::Result<()> {
-        while let Some(place) = self.late.iter().position(|(due, ..)| *due <= now) {
-            let (_, call, decision) = self.late.swap_remove(place);
+        self.answer_those(judge, |due, _| due.is_some_and(|due| due <= now))
+    }
+
+    /// Answers the calls that were held until now and that `which` picks.
+    fn answer_those(
+        &mut self,
+        judge: &mut dyn Judge,
+        which: impl Fn(Option<Instant>, &Held) -> bool,
+    ) -> io::Result<()> {
+        let is_it = |(due, call, _): &(_, Held, _)| which(*due, call);
+        while let Some(place) = self.late.iter().position(is_it) {
+            let (_, call, decision) = self.late.remove(place);
             self.answer(&call, decision, judge)?;
         }
         Ok(())
     }
 
     fn answer(&mut self, call: &Held, decision: Decision, judge: &mut dyn Judge) -> io::Result<()> {
-        let Decision { injected, log } = decision;
+        let Decision { injected, log, .. } = decision;
         // A call that was received waits through the signal where it can; else the signal would
         // take it back.
         let is_first = self.listener.is_killable;

@@ -2,21 +2,21 @@
 
 use super::cgroup::Members;
 use super::error::LaunchError;
-use super::output::Reader;
 use super::process::{Process, nonblocking};
+use super::running::Running;
 use super::status::{failed, message};
 use super::stdio::{self, Stdio};
 use super::world::{Layout, World};
-use super::{Captured, Cgroup, Program};
+use super::{Cgroup, Program};
 use crate::gate::HeldCalls;
 use crate::host;
 use crate::sys::gate::Listener;
 use crate::sys::process::{self, Message, Own, ResourceLimit, Spawn, Stage};
-use crate::units::{ExitKind, Usage};
+use crate::units::Usage;
 use perf_records::units::Pid;
 use std::ffi::{CString, OsStr};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -64,28 +64,6 @@ pub struct Corked {
     world: World,
     layout: Option<Layout>,
     gate: Option<OwnedFd>,
-}
-
-/// A workload on its way.
-#[derive(Debug)]
-pub struct Running {
-    process: Process,
-    listener: Option<Listener>,
-}
-
-/// A workload that has come to its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exited {
-    /// How the main process ended.
-    pub exit: ExitKind,
-    /// Its pid in its own namespace, where it got as far as having one.
-    pub main_pid: Option<i32>,
-    /// What it and its descendants wrote to standard output and to standard error; `None` where
-    /// these were inherited.
-    pub outputs: Option<[Captured; 2]>,
-    /// What it and all that it waited for used; in a namespace what all used, unless they were
-    /// killed.
-    pub usage: Usage,
 }
 
 /// Starts the workload's process and parks it in front of its `execve(2)`.
@@ -250,6 +228,7 @@ impl Corked {
                 let listener = match &self.gate {
                     None => None,
                     Some(socket) => {
+                        process.know_main(deadline).map_err(LaunchError::Pipe)?;
                         let patience = deadline.saturating_duration_since(Instant::now());
                         let got = Listener::receive(socket.as_fd(), patience);
                         let got = got.map_err(LaunchError::Gate)?;
@@ -257,7 +236,12 @@ impl Corked {
                         Some(got.ok_or_else(none)?)
                     }
                 };
-                Ok(Running { process, listener })
+                Ok(Running {
+                    process,
+                    listener,
+                    lifeline: None,
+                    is_lost: false,
+                })
             }
             Some(Message::Failed {
                 stage: Stage::Exec,
@@ -268,128 +252,5 @@ impl Corked {
             }
             other => Err(failed(other)),
         }
-    }
-}
-
-impl Running {
-    /// The descriptors whose readiness makes [`collect`](Self::collect) worth a call.
-    #[must_use]
-    pub fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        let process = &self.process;
-        let outputs = process
-            .outputs
-            .iter()
-            .flatten()
-            .filter_map(|reader| reader.pipe.as_ref());
-        let end = (!process.reaped).then_some(&process.pidfd);
-        process
-            .obituary
-            .iter()
-            .chain(outputs)
-            .chain(end)
-            .map(AsFd::as_fd)
-            .collect()
-    }
-
-    /// Takes the listener of its held calls, which wait until they are answered.
-    pub fn take_listener(&mut self) -> Option<Listener> {
-        self.listener.take()
-    }
-
-    /// Takes what has come: output, the main process' end. Never waits.
-    ///
-    /// # Errors
-    /// Those of `read(2)` and `waitid(2)`.
-    pub fn collect(&mut self) -> io::Result<()> {
-        self.process.collect()
-    }
-
-    /// Whether it lives in a world of its own, under an init.
-    #[must_use]
-    pub fn has_init(&self) -> bool {
-        self.process.has_init
-    }
-
-    /// How the main process ended, once it has; descendants may live on.
-    #[must_use]
-    pub fn exit(&self) -> Option<ExitKind> {
-        self.process.exit
-    }
-
-    /// How many bytes it has written to the outputs that are captured.
-    #[must_use]
-    pub fn written(&self) -> u64 {
-        let readers = self.process.outputs.iter().flatten();
-        readers.map(Reader::written).sum()
-    }
-
-    /// The main process' pid in its own namespace, once it is told.
-    #[must_use]
-    pub fn main_pid(&self) -> Option<i32> {
-        self.process.main_pid
-    }
-
-    /// Returns the processes of the control group that ends with it; empty without such a group.
-    #[must_use]
-    pub fn members(&self) -> Vec<Pid> {
-        let group = self.process.group.as_ref();
-        group.map_or_else(Vec::new, Members::pids)
-    }
-
-    /// Sends `SIGKILL` to the processes left in the control group that ends with it.
-    pub fn end_members(&self) {
-        let group = self.process.group.as_ref();
-        if let Some(group) = group.filter(|group| !group.is_empty()) {
-            group.kill();
-        }
-    }
-
-    /// Whether it was sent a `SIGKILL`.
-    #[must_use]
-    pub fn is_killed(&self) -> bool {
-        self.process.killed
-    }
-
-    /// Whether nothing is left of it: on the host the main process reaped and the group empty that
-    /// ends with it, in a namespace all of it dead but for an init on its way out.
-    #[must_use]
-    pub fn is_gone(&self) -> bool {
-        self.process.is_over()
-    }
-
-    /// Sends a signal to the main process on the host; in a namespace to its init, for which only
-    /// `SIGKILL` counts, and ends everything. `SIGKILL` ends the members of its group, too.
-    ///
-    /// # Errors
-    /// Those of `pidfd_send_signal(2)`.
-    pub fn signal(&mut self, signal: i32) -> io::Result<()> {
-        self.process.signal(signal)
-    }
-
-    /// Waits for the end of a workload that is dead or dying, takes the rest of its output, and
-    /// says how the main process ended: as killed where everything was killed before it could end
-    /// by itself.
-    ///
-    /// # Errors
-    /// Those of `read(2)` and `waitid(2)`.
-    pub fn finish(mut self) -> io::Result<Exited> {
-        let process = &mut self.process;
-        // Without a thread that waits for it, it is waited for here.
-        if !process.is_over() || process.reap_in_background().is_err() {
-            process.reap(true)?;
-        }
-        process.collect()?;
-        // No process is left there that could write more.
-        let is_over = process.has_init;
-        for reader in process.outputs.iter_mut().flatten().filter(|_| is_over) {
-            while reader.take()? {}
-        }
-        let readers = process.outputs.take();
-        Ok(Exited {
-            exit: process.exit.unwrap_or(ExitKind::Signal(libc::SIGKILL)),
-            main_pid: process.main_pid,
-            outputs: readers.map(|readers| readers.map(|reader| reader.captured)),
-            usage: process.usage,
-        })
     }
 }

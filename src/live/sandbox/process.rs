@@ -12,6 +12,7 @@ use perf_records::units::Pid;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The process and our ends of its pipes; ended and reaped when dropped.
 #[derive(Debug)]
@@ -60,6 +61,19 @@ impl Process {
                 Err(nix::Error::EINTR) => {}
                 Err(error) => return Err(error.into()),
             }
+        }
+        Ok(())
+    }
+
+    /// Waits until it is told which process is the main one: that has executed its program.
+    pub(super) fn know_main(&mut self, deadline: Instant) -> io::Result<()> {
+        while let (None, Some(pipe)) = (self.main_pid, &self.obituary) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            crate::sys::poll::poll(std::iter::once(pipe.as_fd()), left)?;
+            self.read_obituary()?;
         }
         Ok(())
     }

@@ -87,6 +87,8 @@ pub struct Listener {
     pub no_new_privileges: bool,
     /// Whether a call that was received waits through all signals but fatal ones (Linux 5.19).
     pub is_killable: bool,
+    /// Whether the answer wakes the task on this very CPU (Linux 6.6).
+    pub is_prompt: bool,
 }
 
 impl Listener {
@@ -102,14 +104,13 @@ impl Listener {
         let Some((descriptor, flags)) = receive_descriptor(socket)? else {
             return Ok(None);
         };
-        // Where the kernel has it (Linux 6.6): the answer wakes the task on this very CPU.
         // SAFETY: the flags are passed by value.
-        let _as_it_can =
-            unsafe { libc::ioctl(descriptor.as_raw_fd(), NOTIF_SET_FLAGS, SYNC_WAKE_UP) };
+        let set = unsafe { libc::ioctl(descriptor.as_raw_fd(), NOTIF_SET_FLAGS, SYNC_WAKE_UP) };
         Ok(Some(Self {
             descriptor,
             no_new_privileges: flags & said::NO_NEW_PRIVILEGES != 0,
             is_killable: flags & said::KILLABLE != 0,
+            is_prompt: set == 0,
         }))
     }
 
@@ -316,19 +317,23 @@ pub fn descriptor_of(process: BorrowedFd<'_>, number: i32) -> io::Result<OwnedFd
 }
 
 /// Opens a path as a place, where all that it goes through is below `root`, which is also where
-/// paths from the root begin.
+/// paths from the root begin. With `is_cached` no file system is asked, which might let it wait.
 ///
 /// # Errors
-/// Those of `openat2(2)`; `InvalidInput` for a path with a zero byte.
+/// Those of `openat2(2)`, of `RESOLVE_CACHED` (Linux 5.12) `EAGAIN` where a file system would have
+/// to be asked; `InvalidInput` for a path with a zero byte.
 ///
 /// # References
 /// `RESOLVE_IN_ROOT`, `openat2(2)` (Linux 5.6).
-pub fn open_below(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<OwnedFd> {
+pub fn open_below(root: BorrowedFd<'_>, path: &[u8], is_cached: bool) -> io::Result<OwnedFd> {
     let path = std::ffi::CString::new(path).map_err(|_| io::ErrorKind::InvalidInput)?;
     // SAFETY: open_how is plain numbers, for which all zeroes is valid.
     let mut how: libc::open_how = unsafe { std::mem::zeroed() };
     how.flags = (libc::O_PATH | libc::O_CLOEXEC) as u64;
     how.resolve = libc::RESOLVE_IN_ROOT | libc::RESOLVE_NO_MAGICLINKS;
+    if is_cached {
+        how.resolve |= libc::RESOLVE_CACHED;
+    }
     let (number, size) = (libc::SYS_openat2, size_of::<libc::open_how>());
     let root = root.as_raw_fd();
     // SAFETY: a string that ends in NUL, and a whole open_how.

@@ -13,6 +13,8 @@ struct Counted {
     /// meant.
     number: Option<(u32, u64)>,
     is_fired: bool,
+    /// Whether that holds it until another call comes.
+    is_blocked: bool,
 }
 
 /// The numbers of calls, and what became of each fault.
@@ -58,6 +60,7 @@ impl Counts {
             fault,
             number,
             is_fired,
+            is_blocked: is_fired && plan.injected.is_blocked,
         });
         is_fired
     }
@@ -76,6 +79,7 @@ impl Counts {
                 End::Unmade => {
                     outcome.unmade += u64::from(counted.number.is_some());
                     outcome.unmade_fired += fired;
+                    outcome.blocked += u64::from(counted.is_blocked);
                 }
                 End::Failed(_) => outcome.fired -= fired,
                 End::TakenBack => match counted.number {

@@ -1,7 +1,7 @@
 //! A call that is held, in the form in which expectations look at calls.
 
 use crate::trace::{Builder, Deed, Reached, Value, View};
-use perf_live::gate::{Held, resolve};
+use perf_live::gate::{Held, Paths};
 use perf_live::host::Host;
 use perf_records::units::{Nanos, Pid, Tid};
 use std::io;
@@ -11,13 +11,46 @@ use syscall_model::{
     Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures, ThreadId,
 };
 
+/// The workload's first process, `P1`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Main {
+    /// How many pid namespaces lie between the harness and it.
+    pub(super) level: usize,
+    /// Its pid there; `None` where that was not told.
+    pub(super) id: Option<i32>,
+}
+
+impl Main {
+    /// Whether a process is it; `None` where that is not known.
+    fn is(self, host: &Host, process: u32) -> Option<bool> {
+        let status = host.process(Pid(process))?;
+        Some(*status.ids.get(self.level)? == self.id?)
+    }
+}
+
+/// A number that no process of a trace has.
+const NOT_THE_FIRST: u32 = 0;
+
+/// What a call's deed is made of.
+pub(super) struct Maker<'a> {
+    pub(super) host: &'a Host,
+    pub(super) signatures: &'a Signatures<'a>,
+    pub(super) view: &'a View,
+    /// The first process, where a fault asks for it.
+    pub(super) main: Option<Main>,
+    pub(super) paths: &'a mut Paths,
+}
+
 /// The call's deed. What its paths and descriptors refer to is as procfs has it at this moment.
-pub(super) fn of(
-    host: &Host,
-    signatures: &Signatures<'_>,
-    view: &View,
-    (held, memory): (&Held, &Memory),
-) -> Option<Deed> {
+/// `None` where it is not known enough of.
+pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<Deed> {
+    let Maker {
+        host,
+        signatures,
+        view,
+        main,
+        paths,
+    } = maker;
     let process = host.process_of(held.thread).unwrap_or(held.thread);
     let actor = Actor {
         thread: ThreadId(0),
@@ -60,7 +93,17 @@ pub(super) fn of(
         .into_iter()
         .flat_map(|block| block.deeds)
         .next()?;
-    let place = Place { host, view, held };
+    if let Some(main) = main
+        && !main.is(host, process)?
+    {
+        deed.task.process = NOT_THE_FIRST;
+    }
+    let mut place = Place {
+        host,
+        view,
+        held,
+        paths,
+    };
     let name = names::name_of(held.abi, held.number).unwrap_or_default();
     let mut directory = None;
     for part in &mut deed.fields {
@@ -90,6 +133,7 @@ struct Place<'a> {
     host: &'a Host,
     view: &'a View,
     held: &'a Held,
+    paths: &'a mut Paths,
 }
 
 impl Place<'_> {
@@ -136,7 +180,7 @@ impl Place<'_> {
         of_pipe.then(|| name.to_vec())
     }
 
-    fn path(&self, given: &[u8], directory: Option<i32>) -> (Option<Vec<u8>>, Reached) {
+    fn path(&mut self, given: &[u8], directory: Option<i32>) -> (Option<Vec<u8>>, Reached) {
         let thread = self.held.thread;
         let from = match directory {
             Some(number) if number != libc::AT_FDCWD => self.host.descriptor_link(thread, number),
@@ -152,7 +196,7 @@ impl Place<'_> {
         };
         let absolute = without_dots(&absolute);
         let root = self.host.root_of(thread);
-        let reached = match root.and_then(|root| resolve(self.host, &root, &from, given)) {
+        let reached = match root.and_then(|root| self.paths.resolve(root, &from, given)) {
             Ok(name) => {
                 let is_led = name != absolute;
                 Reached::Known {

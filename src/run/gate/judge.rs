@@ -1,13 +1,15 @@
 //! Decides what becomes of each call that is held.
 
+use super::Doing;
+use super::blocks::Blocks;
 use super::counts::Counts;
-use super::{Doing, deed};
-use crate::matching::is_meant;
+use super::deed::{self, Main, Maker};
+use crate::matching::{Matcher, is_meant};
 use crate::plan::{FaultPlan, REFUSED, is_guarded};
 use crate::scenario::Per;
 use crate::trace::{Deed, View};
 use crate::verdict::Faults;
-use perf_live::gate::{Decision, End, Held, Judge, Logged, read_memory};
+use perf_live::gate::{Decision, End, Held, Judge, Logged, Paths, read_memory};
 use std::collections::BTreeSet;
 use syscall_model::memory::Memory;
 use syscall_model::names::{self, Abi};
@@ -18,6 +20,10 @@ pub(super) struct Decider<'a> {
     doing: Doing<'a>,
     view: View,
     counts: Counts,
+    blocks: Blocks,
+    /// The workload's first process, where a fault asks for it.
+    main: Option<Main>,
+    paths: Paths,
     unknown: BTreeSet<String>,
     remarks: BTreeSet<&'static str>,
 }
@@ -30,14 +36,21 @@ const NO_AIO: &str = "io_setup was answered with ENOSYS: what is submitted there
 const OWN_LISTENER: &str = "the workload asked for a listener of its own for seccomp, and got EBUSY: the faults have the only one";
 
 impl<'a> Decider<'a> {
-    pub(super) fn new(doing: Doing<'a>) -> Self {
+    pub(super) fn new(doing: Doing<'a>, main: Main, paths: Paths) -> Self {
+        let matchers = doing.faults.iter();
+        let matchers = matchers.flat_map(|fault| [Some(&fault.matcher), fault.until.as_ref()]);
+        let mut fields = matchers.flatten().flat_map(|matcher| &matcher.fields);
+        let asks = fields.any(|(word, _)| word == "process");
         Self {
+            main: asks.then_some(main),
+            paths,
             doing,
             view: View {
                 directory: Some(doing.directory.to_string_lossy().into_owned()),
                 ..View::default()
             },
             counts: Counts::of(doing.faults.len()),
+            blocks: Blocks::default(),
             unknown: BTreeSet::new(),
             remarks: BTreeSet::new(),
         }
@@ -51,21 +64,21 @@ impl<'a> Decider<'a> {
         }
     }
 
-    /// What is done to a call by the first fault that is due; each fault counts what it matches.
+    /// What is done to a call by the first fault that is due, and that fault's place; each fault
+    /// counts what it matches.
     fn inject(
         &mut self,
         call: &Held,
         name: &str,
         deed: Option<Option<&Deed>>,
         guarded: Option<Injected>,
-    ) -> Option<Injected> {
-        let mut injected = guarded;
+    ) -> Option<(Option<usize>, Injected)> {
+        let mut injected = guarded.map(|guarded| (None, guarded));
         for (place, fault) in self.doing.faults.iter().enumerate() {
             if !fault.is_about(name) {
                 continue;
             }
-            let by_fields = |deed: Option<&Deed>| is_meant(deed?, &fault.matcher);
-            let answer = deed.map_or(Some(true), by_fields);
+            let answer = answer(deed, &fault.matcher);
             if answer == Some(false) {
                 continue;
             }
@@ -77,10 +90,38 @@ impl<'a> Decider<'a> {
             let group = process.filter(|_| answer.is_some());
             let is_free = injected.is_none() && is_long_enough(fault, call);
             if self.counts.count(call.id(), (place, fault), group, is_free) {
-                injected = Some(fault.injected);
+                injected = Some((Some(place), fault.injected));
             }
         }
         injected
+    }
+
+    /// Says whether the call waits by the fault `by`, and which calls it lets go on.
+    fn block(
+        &mut self,
+        call: &Held,
+        name: &str,
+        deed: Option<Option<&Deed>>,
+        by: Option<usize>,
+    ) -> (bool, Vec<u64>) {
+        let waits = by.is_some_and(|by| self.blocks.wait(by, call.id()));
+        let mut frees = Vec::new();
+        for (place, fault) in self.doing.faults.iter().enumerate() {
+            let Some(until) = fault.until.as_ref().filter(|_| fault.waits_for(name)) else {
+                continue;
+            };
+            match answer(deed, until) {
+                Some(true) => frees.extend(self.blocks.come(place, call.id())),
+                Some(false) => {}
+                None => {
+                    let (word, until) = (&fault.matcher.word, &until.word);
+                    self.unknown.insert(format!(
+                        "it is not known whether a call was the `{until}` until which `{word}` is blocked"
+                    ));
+                }
+            }
+        }
+        (waits, frees)
     }
 
     /// What a call is that would get around the faults.
@@ -101,11 +142,11 @@ impl<'a> Decider<'a> {
     }
 
     fn has_fields(&self, name: &str) -> bool {
-        let looks = |fault: &&FaultPlan| {
-            fault.is_about(name)
-                && (!fault.matcher.fields.is_empty() || !fault.matcher.names.contains(name))
-        };
-        self.doing.faults.iter().any(|fault| looks(&fault))
+        let looks = |matcher: &Matcher| !matcher.fields.is_empty() || !matcher.names.contains(name);
+        self.doing.faults.iter().any(|fault| {
+            fault.is_about(name) && looks(&fault.matcher)
+                || fault.waits_for(name) && fault.until.as_ref().is_some_and(looks)
+        })
     }
 
     /// What is read for a call as it is for those that are recorded.
@@ -126,17 +167,22 @@ impl Judge for Decider<'_> {
         let mut memory = looks.then(|| self.memory(call));
         let deed = memory.as_ref().map(|memory| {
             let signatures = &self.doing.bench.signatures;
-            deed::of(
-                self.doing.bench.host,
+            let maker = Maker {
+                host: self.doing.bench.host,
                 signatures,
-                &self.view,
-                (call, memory),
-            )
+                view: &self.view,
+                main: self.main,
+                paths: &mut self.paths,
+            };
+            deed::of(maker, (call, memory))
         });
         // A guard is kept whatever else would be done.
         let guarded = self.guard(call, name);
         let deed = deed.as_ref().map(Option::as_ref);
         let injected = self.inject(call, name, deed, guarded);
+        let by = injected.and_then(|(by, injected)| by.filter(|_| injected.is_blocked));
+        let (waits, frees) = self.block(call, name, deed, by);
+        let injected = injected.map(|(_, injected)| injected);
         let number = u32::try_from(call.number).unwrap_or(u32::MAX);
         let is_recorded = self.doing.events.recorded.contains(call.abi, number);
         if injected.is_some() && memory.is_none() {
@@ -156,10 +202,18 @@ impl Judge for Decider<'_> {
         Decision {
             injected: injected.unwrap_or_default(),
             log,
+            waits,
+            frees,
         }
     }
 
     fn settle(&mut self, call: &Held, end: End) {
+        for fault in self.blocks.settle(call.id(), &end) {
+            let outcome = self.counts.outcomes.get_mut(fault);
+            if let (Some(outcome), End::Unmade) = (outcome, &end) {
+                outcome.come_unmade += 1;
+            }
+        }
         let holds = self.counts.settle(call.id(), &end);
         match end {
             End::Failed(why) => {
@@ -171,6 +225,11 @@ impl Judge for Decider<'_> {
             _ => {}
         }
     }
+}
+
+/// Whether a call is meant; `deed` is `None` where its name says all.
+fn answer(deed: Option<Option<&Deed>>, matcher: &Matcher) -> Option<bool> {
+    deed.map_or(Some(true), |deed| is_meant(deed?, matcher))
 }
 
 /// Whether a shorter call would be one: its length is larger.

@@ -1,5 +1,6 @@
 //! Does the faults of a scenario to the calls of its workload.
 
+mod blocks;
 mod counts;
 mod deed;
 mod judge;
@@ -10,8 +11,9 @@ pub(super) use proof::prove;
 use super::{Bench, RunError};
 use crate::plan::{EventsPlan, FaultPlan};
 use crate::verdict::{Faults, Known};
+use deed::Main;
 use judge::Decider;
-use perf_live::gate::{Log, Supervisor};
+use perf_live::gate::{Judge, Log, Paths, Supervisor};
 use perf_live::sandbox::Running;
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -35,34 +37,29 @@ impl Doing<'_> {
     /// returns, and what became of the faults.
     ///
     /// # Errors
-    /// Those of `follow`; [`RunError::Gate`], after which the workload ran on without its calls.
+    /// Those of `follow`; [`RunError::Gate`] and [`RunError::Supervisor`], which ended the
+    /// workload.
     pub fn supervised<T, E: Into<RunError>>(
         &self,
         log: Log,
         mut running: Running,
         follow: impl FnOnce(Running) -> Result<T, E>,
     ) -> Result<(T, Known<Faults>), RunError> {
-        let bench = self.bench;
         let Some(listener) = running.take_listener() else {
             let why = "the workload had no faults".to_owned();
             let followed = follow(running).map_err(Into::into)?;
             return Ok((followed, Known::No(why)));
         };
         let no_new_privileges = listener.no_new_privileges;
-        let mut decider = Decider::new(*self);
+        let main = Main {
+            level: usize::from(running.has_init()),
+            id: running.main_pid(),
+        };
         let (stop, stopped) = UnixStream::pair().map_err(RunError::Supervisor)?;
-        let supervisor = Supervisor::new(bench.host, listener, log);
-        let (followed, answered) = std::thread::scope(|scope| {
-            let thread = scope.spawn(|| supervisor.run(&stopped, &mut decider));
-            let followed = follow(running);
-            drop(stop);
-            (followed, thread.join())
-        });
-        let followed = followed.map_err(Into::into)?;
-        match answered {
-            Ok(answered) => answered?,
-            Err(_panic) => return Err(RunError::Supervisor(io::Error::other("it panicked"))),
-        }
+        let paths = Paths::new(stopped.try_clone().map_err(RunError::Supervisor)?);
+        let mut decider = Decider::new(*self, main, paths);
+        let supervisor = Supervisor::new(self.bench.host, listener, log);
+        let followed = answered(supervisor, (stop, stopped), &mut decider, running, follow)?;
         let mut faults = decider.into_faults();
         if no_new_privileges {
             faults.remarks.push(
@@ -72,4 +69,37 @@ impl Doing<'_> {
         }
         Ok((followed, Known::Yes(faults)))
     }
+}
+
+/// Answers calls while `follow` follows the workload, which is killed as soon as they are answered
+/// no more; what is held then is held until it is dead.
+fn answered<T, E: Into<RunError>>(
+    mut supervisor: Supervisor<'_>,
+    (stop, stopped): (UnixStream, UnixStream),
+    judge: &mut (dyn Judge + Send),
+    mut running: Running,
+    follow: impl FnOnce(Running) -> Result<T, E>,
+) -> Result<T, RunError> {
+    let (alive, lifeline) = UnixStream::pair().map_err(RunError::Supervisor)?;
+    running.tie_to(lifeline.into());
+    let supervisor = &mut supervisor;
+    let (followed, answered) = std::thread::scope(|scope| -> Result<_, RunError> {
+        let thread = std::thread::Builder::new().name("gate".to_owned());
+        let answers = move || {
+            // Closed by an error and a panic; one that has no more to answer still lives.
+            let alive = alive;
+            supervisor.run(&stopped, judge).map(|()| alive)
+        };
+        let thread = thread.spawn_scoped(scope, answers);
+        let thread = thread.map_err(RunError::Supervisor)?;
+        let followed = follow(running);
+        drop(stop);
+        Ok((followed, thread.join()))
+    })?;
+    // What ended the workload comes first.
+    match answered {
+        Ok(answered) => answered.map(drop)?,
+        Err(_panic) => return Err(RunError::Supervisor(io::Error::other("it panicked"))),
+    }
+    followed.map_err(Into::into)
 }

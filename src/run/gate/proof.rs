@@ -79,6 +79,17 @@ pub(in crate::run) fn prove(
                 done.len()
             ));
         }
+        // One that was never made is not in the trace, and came.
+        let are_told = outcome.come_unmade == 0;
+        let early = done
+            .iter()
+            .filter(|deed| are_told && is_early(fault, deed, &calls));
+        let n_early = early.count();
+        if n_early > 0 {
+            unknown.push(format!(
+                "by the trace {n_early} calls that the fault for `{word}` blocked went on before the other came"
+            ));
+        }
         let outside = done.iter().filter(|deed| !shown.contains(&place(deed)));
         outcome.outside = outside.count() as u64;
         attributed.extend(done.into_iter().map(place));
@@ -101,6 +112,20 @@ fn place(deed: &Deed) -> (ThreadId, Nanos) {
 
 fn is_about(fault: &FaultPlan, deed: &Deed) -> bool {
     fault.is_about(&deed.name) || fault.matcher.names.contains(&*deed.name)
+}
+
+/// Whether a call that was blocked was entered before any other until which it was may have come.
+fn is_early(fault: &FaultPlan, deed: &Deed, calls: &[Counted<'_>]) -> bool {
+    let Some(until) = &fault.until else {
+        return false;
+    };
+    let may_have_come = |call: &Counted<'_>| {
+        call.earliest <= deed.clock.0
+            && place(call.deed) != place(deed)
+            && fault.waits_for(&call.deed.name) | until.names.contains(&*call.deed.name)
+            && is_meant(call.deed, until) != Some(false)
+    };
+    !calls.iter().any(may_have_come)
 }
 
 /// All calls but the workload's own start, in the order of their threads.

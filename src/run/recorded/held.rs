@@ -24,6 +24,8 @@ pub(super) struct HeldCall {
     short: Option<u64>,
     delay: Option<u64>,
     signal: Option<i32>,
+    #[serde(default)]
+    is_blocked: bool,
 }
 
 const ABIS: [Abi; 5] = [Abi::X86_64, Abi::I386, Abi::X32, Abi::Aarch64, Abi::Arm];
@@ -51,6 +53,7 @@ impl From<&Logged> for HeldCall {
             answer,
             delay,
             signal,
+            is_blocked,
         } = call.injected;
         let piece = |piece: &Piece| {
             let state = STATES.iter().find(|(state, _)| *state == piece.state);
@@ -82,6 +85,7 @@ impl From<&Logged> for HeldCall {
             },
             delay: delay.map(|delay| delay.0),
             signal,
+            is_blocked,
         }
     }
 }
@@ -122,6 +126,7 @@ impl HeldCall {
                 answer,
                 delay: self.delay.map(Nanos),
                 signal: self.signal,
+                is_blocked: self.is_blocked,
             },
         })
     }

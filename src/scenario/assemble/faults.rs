@@ -19,15 +19,23 @@ impl File<'_> {
             return Err(self.empty(&at, "write { fsync: { error: EIO } }, or leave it out"));
         }
         let faults = written.into_iter().enumerate();
-        let faults = faults.map(|(index, WrittenFault(fault))| FaultSpec {
-            step: fault.step.below(at.clone().index(index)),
-            ..fault
+        let faults = faults.map(|(index, WrittenFault(fault))| {
+            let holder = at.clone().index(index);
+            FaultSpec {
+                step: fault.step.below(holder.clone()),
+                until: fault.until.map(|until| until.below(holder)),
+                ..fault
+            }
         });
         let faults: Vec<FaultSpec> = faults.collect();
-        for fault in &faults {
-            let mut fields = fault.step.fields.iter();
+        for step in faults
+            .iter()
+            .flat_map(|fault| [Some(&fault.step), fault.until.as_ref()])
+            .flatten()
+        {
+            let mut fields = step.fields.iter();
             if let Some((name, _)) = fields.find(|(_, test)| !test.captures().is_empty()) {
-                let at = fault.step.field_at(name);
+                let at = step.field_at(name);
                 let complaint = self.complaint(&at, "a fault has no captures");
                 return Err(complaint.with_help("say what the field must be"));
             }

@@ -2,6 +2,7 @@
 
 use super::read_text;
 use crate::scenario::{FaultSpec, Per, When};
+use perf_records::units::Nanos;
 use syscall_model::{Answer, Injected};
 
 fn faults(text: &str) -> Result<Vec<FaultSpec>, (String, usize)> {
@@ -43,6 +44,37 @@ fn a_fault_has_one_action_and_the_fields_of_its_call() {
 }
 
 #[test]
+fn a_delay_stands_beside_an_answer_and_may_lie_behind_it() {
+    for (text, nanos) in [
+        ("fsync: { error: EIO, delay: 2ms }", 2_000_000),
+        ("fsync: { error: EIO, delay: { after: 2ms } }", 2_000_000),
+        (
+            "fsync: { returns: 0, delay: { before: 1ms, after: 2ms } }",
+            3_000_000,
+        ),
+        (
+            "fsync: { signal: SIGTERM, delay: { before: 1ms } }",
+            1_000_000,
+        ),
+    ] {
+        let fault = faults(text).expect(text).remove(0);
+        assert_eq!(fault.injected.delay, Some(Nanos(nanos)), "{text}");
+        assert!(fault.injected.answer.is_some() || fault.injected.signal.is_some());
+    }
+}
+
+#[test]
+fn a_block_names_the_call_that_must_come() {
+    for until in ["fsync", "{ fsync: { fd: b } }"] {
+        let text = format!("rename: {{ from: a, block: {{ until: {until} }} }}");
+        let fault = faults(&text).expect(until).remove(0);
+        assert!(fault.injected.is_blocked && fault.injected.delay.is_none());
+        assert_eq!(fault.until.map(|it| it.event).as_deref(), Some("fsync"));
+        assert_eq!(fault.step.fields.len(), 1);
+    }
+}
+
+#[test]
 fn what_is_no_fault_is_refused_where_it_stands() {
     for (text, said) in [
         ("fsync", "mapping"),
@@ -57,8 +89,23 @@ fn what_is_no_fault_is_refused_where_it_stands() {
         ),
         ("fsync: { when: \"1..+0\", error: EIO }", "larger than zero"),
         ("write: { short: 0 }", "one byte at least"),
-        ("fsync: { delay: { after: 1s } }", "unknown key `after`"),
-        ("fsync: { block: { until: fsync } }", "no fault blocks"),
+        ("fsync: { delay: { after: 1s } }", "`after` holds an answer"),
+        (
+            "read: { short: 1, delay: { after: 1s } }",
+            "`after` holds an answer",
+        ),
+        ("fsync: { delay: { behind: 1s } }", "unknown key `behind`"),
+        ("fsync: { delay: {} }", "a delay is"),
+        ("fsync: { block: fsync }", "a mapping with a call"),
+        (
+            "fsync: { block: { until: { fsync: { fd: $fd } } } }",
+            "no captures",
+        ),
+        ("fsync: { block: { until: fsync }, delay: 1s }", "not both"),
+        (
+            "fsync: { block: { until: fsync }, error: EIO }",
+            "not several",
+        ),
         ("fsync: { fd: $fd, error: EIO }", "no captures"),
         (
             "{ fsync: { error: EIO }, close: { error: EIO } }",

@@ -109,6 +109,18 @@ impl Started {
     }
 }
 
+impl Started {
+    /// Waits for its end, and gives its status.
+    pub(crate) fn wait(&mut self) -> i32 {
+        let pid = self.0.id().cast_signed();
+        Watched::new(pid)
+            .expect("a child that only this reaps")
+            .wait();
+        let status = self.0.wait().expect("wait");
+        status.code().expect("an exit status")
+    }
+}
+
 impl Drop for Started {
     fn drop(&mut self) {
         // Both fail where it has ended, which is as well.

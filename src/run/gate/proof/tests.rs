@@ -9,8 +9,7 @@ use syscall_model::{
 
 const EIO: Injected = Injected {
     answer: Some(Answer::Error(5)),
-    delay: None,
-    signal: None,
+    ..Injected::NONE
 };
 
 /// A call of a thread, from one time to another, and what was done to it.
@@ -99,11 +98,7 @@ fn proved_with(faults: &[FaultPlan], seen: u64, whole: &Normalised, judged: &Nor
     told
 }
 
-const NO: Injected = Injected {
-    answer: None,
-    delay: None,
-    signal: None,
-};
+const NO: Injected = Injected::NONE;
 
 #[test]
 fn a_fault_that_hit_just_the_call_that_it_names_is_proved() {
@@ -218,4 +213,31 @@ fn a_fault_before_the_stretch_that_is_judged_is_outside() {
     let told = proved_with(&[second("close", EIO)], 3, &whole, &judged);
     assert_eq!(told.unknown, Vec::<String>::new());
     assert_eq!(told.outcomes[0].outside, 1);
+}
+
+#[test]
+fn a_blocked_call_that_went_on_before_the_other_may_have_come_is_told() {
+    let blocked = Injected {
+        is_blocked: true,
+        ..NO
+    };
+    let until = BTreeSet::from(["mkdir".to_owned()]);
+    let until = FaultPlan::of_calls("mkdir", until, When::default(), NO).matcher;
+    let fault = FaultPlan {
+        until: Some(until),
+        ..second("fsync", blocked)
+    };
+    let told = |entered| {
+        let calls = [
+            (0, "fsync", (1, 2), NO),
+            (1, "close", (3, 25), NO),
+            (0, "fsync", (entered, 50), blocked),
+            (1, "mkdir", (30, 40), NO),
+        ];
+        proved(std::slice::from_ref(&fault), 2, &calls).unknown
+    };
+    // The other was received at some time between its thread's last return and its own entry.
+    assert_eq!(told(26), Vec::<String>::new());
+    let early = told(24).join("\n");
+    assert!(early.contains("went on before the other came"), "{early}");
 }

@@ -1,0 +1,52 @@
+//! Which faults are refused, and where they are.
+
+use super::complaint;
+
+/// The fault stands on line 5, with an `@` in front of what is refused.
+#[track_caller]
+fn refused(fault: &str, message: &str) {
+    let line = format!("  - {fault}");
+    let column = line.find('@').expect("a place") + 1;
+    let text = format!(
+        "description: d\nworkload: {{ run: [a] }}\n\
+         trace: {{ events: [{{ syscalls: [rename, fsync, write] }}] }}\nfaults:\n{}\n",
+        line.replacen('@', "", 1)
+    );
+    assert_eq!(complaint(&text), (5, column, message.to_owned()), "{fault}");
+}
+
+#[test]
+fn what_is_not_known_while_a_call_is_held_decides_no_fault() {
+    let stack =
+        "`stack` decides no fault: the functions that led to a call are not known while it is held";
+    refused("fsync: { @stack: { contains: main }, error: EIO }", stack);
+    refused(
+        "rename: { block: { until: { fsync: { @stack: { contains: main } } } } }",
+        stack,
+    );
+    let process = "`process` decides no fault: of all processes only the first, `P1`, is known by its \
+                   number while it is held";
+    for test in ["P2", "{ not: P2 }", "[P1, P2]", "{ prefix: P }"] {
+        refused(
+            &format!("fsync: {{ @process: {test}, error: EIO }}"),
+            process,
+        );
+    }
+}
+
+#[test]
+fn a_call_that_is_waited_for_is_one_that_can_come() {
+    refused(
+        "rename: { block: { until: @openat } }",
+        "`openat` is not among the events of this scenario, so it can never occur",
+    );
+    refused(
+        "rename: { block: { until: { fsync: { @path: a } } } }",
+        "`fsync` has no field `path`",
+    );
+    refused(
+        "rename: { block: { until: @\"sched:sched_switch\" } }",
+        "`sched:sched_switch` is no call, and faults are done to calls",
+    );
+    refused("fsync: { short: @1 }", "`short` cannot be done to `fsync`");
+}
