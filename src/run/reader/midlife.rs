@@ -8,7 +8,7 @@ use perf_records::record::Comm;
 use perf_records::units::{Nanos, Pid, Tid};
 use std::collections::HashSet;
 use syscall_model::files::FileKind;
-use syscall_model::names::Abi;
+use syscall_model::names::{self, Abi};
 
 /// What procfs said of the processes, and when all of it was read.
 #[derive(Debug)]
@@ -74,14 +74,14 @@ impl Reader<'_> {
             let main = self.tracker.actor(main.0, main.1, &mut self.out).thread;
             self.flush();
             let files = process.descriptors.into_iter();
-            let files = files.map(|(number, name)| (number, kind(name)));
+            let files = files.map(|(number, name)| (number, FileKind::of_link(name)));
             self.tables.found(main, files.collect(), process.directory);
             for (tid, number, args) in process.calls {
                 if self.follows(tid) && self.forgot_calls_of(tid) {
                     let (who, call) = ((process.pid, tid), (Abi::native(), number));
                     self.tracker
                         .under_way(who, found.by, call, args, &mut self.out);
-                    if !makes_tasks(number)
+                    if !names::makes_tasks(call.0, call.1)
                         && let Some(family) = &mut self.family
                     {
                         family.is_outside(tid);
@@ -110,24 +110,4 @@ impl Reader<'_> {
             }
         }
     }
-}
-
-/// What has no name any more is found by none.
-fn kind(name: Vec<u8>) -> FileKind {
-    match name.starts_with(b"/") && !name.ends_with(b" (deleted)") {
-        true => FileKind::Path(name.into()),
-        false => FileKind::Given(name.into()),
-    }
-}
-
-fn makes_tasks(number: i32) -> bool {
-    let makers = [
-        libc::SYS_clone,
-        libc::SYS_clone3,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_fork,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_vfork,
-    ];
-    makers.contains(&number.into())
 }
