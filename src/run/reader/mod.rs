@@ -16,6 +16,7 @@ mod telling;
 mod turns;
 
 pub(in crate::run) use life::Life;
+pub(in crate::run) use midlife::Begun;
 
 use super::chains::Chains;
 use super::halves::{convention, instruction, left_by, number, word};
@@ -217,7 +218,7 @@ impl<'a> Reader<'a> {
         let has_started = self.started || self.starts(place);
         let is_its = has_started && Some(pid) != self.init && self.follows(tid);
         if is_its {
-            self.makes_none(tid, meaning);
+            self.note_half(tid, meaning);
         }
         is_its
     }
