@@ -6,7 +6,7 @@
 //! was born of one that had ([family](super::reader)) makes the trace incomplete.
 
 use super::reader::{Begun, Reader};
-use super::session::{Control, system, wait_for};
+use super::session::{Control, calls, system, wait_for};
 use super::setting::{Observer, Setting};
 use super::{Bench, RunError};
 use crate::plan::EventsPlan;
@@ -195,7 +195,7 @@ pub fn follow_living(
     let mut leaves = false;
     while !leaves && !events.have_hung_up() {
         leaves = wait_for(events, std::iter::empty(), control, tick)?;
-        reader.drain(&mut merge, events)?;
+        reader.drain(&mut merge, events, &mut || calls(control))?;
     }
     if leaves {
         control.ends().map_err(system("take a signal"))?;
@@ -203,7 +203,14 @@ pub fn follow_living(
     reader.cut(sys::monotonic_now());
     let stopped = events.disable_for_living();
     stopped.map_err(system("stop the events"))?;
-    reader.drain_rest(&mut merge, events)?;
+    let asks = &mut || match calls(control)? {
+        true => control
+            .ends()
+            .map(|()| true)
+            .map_err(system("take a signal")),
+        false => Ok(false),
+    };
+    reader.drain_rest(&mut merge, events, asks)?;
     reader.finish();
     let account = reader.account(events);
     let mut account = account.map_err(system("read the counters"))?;

@@ -9,6 +9,7 @@ use crate::verdict::{Known, Run};
 use perf_live::events::EventSet;
 use perf_live::ring::Corrupt;
 use perf_live::sandbox::Running;
+use perf_live::sys::poll::poll;
 use perf_live::units::Usage;
 use perf_records::merge::Merge;
 use perf_records::record::RecordError;
@@ -162,11 +163,14 @@ pub fn follow(
         running
             .collect()
             .map_err(system("look after the workload's output and its end"))?;
-        let look = reader.drain(&mut merge, events)?;
+        let is_ending = next == Next::Kill;
+        let look = reader.drain(&mut merge, events, &mut || {
+            Ok(has_passed(deadline) || (!is_ending && calls(control)?))
+        })?;
         if let Some(id) = running.main_pid() {
             reader.lineage().name_main(id);
         }
-        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let is_late = has_passed(deadline);
         if next == Next::Kill {
             // A workload that died in time counts as such, however long its records took to read.
             look_again(&mut running, events)?;
@@ -211,7 +215,10 @@ pub fn follow(
         _ => events.disable(),
     };
     stopped.map_err(system("stop the events"))?;
-    reader.drain_rest(&mut merge, events)?;
+    // The run is over: what comes now is about reading the rest.
+    take_call(control, &mut running)?;
+    let asks = &mut || take_call(control, &mut running);
+    reader.drain_rest(&mut merge, events, asks)?;
     reader.finish();
     if next != Next::Leave {
         reader.expect_ends();
@@ -248,6 +255,26 @@ fn look_again(running: &mut Running, events: &mut EventSet) -> Result<(), Sessio
     collected.map_err(system("look after the workload's output and its end"))?;
     let waited = events.wait(&[], Duration::ZERO);
     waited.map(drop).map_err(system("wait for events"))
+}
+
+fn has_passed(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
+}
+
+/// Takes what `control` has to say when a run is over; says whether that was an end.
+fn take_call(control: &mut dyn Control, running: &mut Running) -> Result<bool, SessionError> {
+    if !calls(control)? {
+        return Ok(false);
+    }
+    let next = control.ready(running).map_err(system("take a signal"))?;
+    Ok(next != Next::Follow)
+}
+
+/// Whether `control` has something to say.
+pub(super) fn calls(control: &dyn Control) -> Result<bool, SessionError> {
+    let ready = poll(control.descriptor().into_iter(), Duration::ZERO);
+    let ready = ready.map_err(system("wait for events"))?;
+    Ok(ready.iter().any(|it| it.is_readable))
 }
 
 pub(super) fn system(doing: &'static str) -> impl Fn(io::Error) -> SessionError {

@@ -85,6 +85,8 @@ pub struct Reader<'a> {
     /// What is known of calls that were held.
     held: Option<held::Calls>,
     error: Option<SessionError>,
+    /// Whether the rest of the records was not read, as the harness was asked to end.
+    broke_off: bool,
     /// `None` if no event has call chains.
     chains: Option<Chains>,
     /// The call chains of calls that have not returned, by thread and time.
@@ -153,6 +155,7 @@ impl<'a> Reader<'a> {
             fault: setting.fault,
             held: setting.held.clone().map(held::Calls::new),
             error: None,
+            broke_off: false,
         }
     }
 
