@@ -143,6 +143,23 @@ impl Ground for Names {
         found
     }
 
+    fn is_file(&mut self, path: &[u8]) -> bool {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let machine = known.machine.as_ref().filter(|machine| machine.is_open);
+        if machine.is_none() || known.found.get(path) != Some(&Found::Unknown) {
+            return false;
+        }
+        let (found, links) = looked(Path::new(OsStr::from_bytes(path)), None);
+        if !matches!(found, Found::File(_)) {
+            return false;
+        }
+        known
+            .links
+            .extend(links.map(|links| (path.to_vec(), links)));
+        known.found.insert(path.to_vec(), found);
+        true
+    }
+
     fn list(&mut self, path: &[u8]) -> Vec<Vec<u8>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let below = [path, b"/"].concat();

@@ -122,6 +122,40 @@ fn a_name_outside_whose_folder_changed_is_not_known() {
 }
 
 #[test]
+fn a_new_file_outside_is_stated_and_rules_hold_for_it() {
+    require!(right_to_trace());
+    let (project, other) = (Project::new(), Project::new());
+    let there = other.path().to_str().expect("text");
+    let shell = format!("echo x > {there}/a; mkdir {there}/d; (set -C; echo x > {there}/b)");
+    let lines = project.stated(&shell);
+    let made = ["a", "b", "d"].map(|name| format!("{there}/{name}"));
+    assert_eq!(super::done(&lines, "written"), made);
+    assert_eq!(summary(&lines)["complete"], true, "{lines:?}");
+    // A name that is taken away is that name, whatever lay there.
+    let lines = project.stated(&format!(
+        "rm {there}/b; mv {there}/a {there}/c; rmdir {there}/d"
+    ));
+    assert_eq!(
+        super::done(&lines, "deleted"),
+        [made[1].as_str(), made[2].as_str()]
+    );
+    assert_eq!(super::done(&lines, "renamed"), [made[0].as_str()]);
+    assert_eq!(summary(&lines)["complete"], true, "{lines:?}");
+    project.write("rules.yaml", "expect: { confined: { writes: [] } }\n");
+    let run = project.checked(&format!("echo x > {there}/e"));
+    run.assert_status(1);
+    let said = format!("does not allow `{there}/e`");
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    project.write(
+        "rules.yaml",
+        "expect: { confined: { writes: [\"/never/there\"] } }\n",
+    );
+    project
+        .checked(&format!("echo x > {there}/f"))
+        .assert_status(1);
+}
+
+#[test]
 fn a_path_with_the_folders_own_for_a_beginning_is_outside() {
     require!(right_to_trace());
     let project = ruled("expect: { confined: { writes: [\"**\"] } }\n");
