@@ -2,16 +2,18 @@
 
 use perf_live::host::Host;
 use perf_live::sys::standard::duplicate;
+use std::fs::File;
 use std::net::TcpStream;
 use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::{Path, PathBuf};
 use trace_harness::matching::{Handed, HandedTo};
 
 /// The files and sockets among descriptors that a command inherits, the standard ones included. Of
-/// the standard ones a pipe, a terminal and a socket of this machine are as usual.
+/// the standard ones a pipe, a device and a socket of this machine are as usual.
 pub(super) fn handed(host: &Host, inherited: &[i32]) -> Vec<Handed> {
     let here = std::env::current_dir().unwrap_or_default();
     let handed = |number: &i32| {
@@ -33,8 +35,8 @@ pub(super) fn handed(host: &Host, inherited: &[i32]) -> Vec<Handed> {
         } else {
             None
         };
-        let is_terminal = is_standard && path.starts_with("/dev");
-        to.filter(|_| !is_terminal).map(|to| Handed {
+        let is_device = is_standard && is_device(*number);
+        to.filter(|_| !is_device).map(|to| Handed {
             number: *number,
             to,
         })
@@ -44,6 +46,13 @@ pub(super) fn handed(host: &Host, inherited: &[i32]) -> Vec<Handed> {
         .chain(inherited)
         .filter_map(handed)
         .collect()
+}
+
+/// Whether it is a terminal, or a device such as `/dev/null`.
+fn is_device(number: i32) -> bool {
+    let file = duplicate(number).map(File::from);
+    let metadata = file.and_then(|file| file.metadata());
+    metadata.is_ok_and(|it| it.file_type().is_char_device())
 }
 
 /// A path as a trace names it.
