@@ -182,9 +182,8 @@ pub fn follow(
             continue;
         }
         if is_called {
-            next = control
-                .ready(&mut running)
-                .map_err(system("pass a signal on"))?;
+            let called = control.ready(&mut running);
+            next = called.map_err(system("pass a signal on"))?;
         }
         if next == Next::Leave {
             break;
@@ -208,24 +207,16 @@ pub fn follow(
             deadline = Some(Instant::now() + ENDING);
         }
     }
-    // A control group's events still fire for dead tasks, and a workload that is left running fires
-    // its own.
-    let stopped = match next {
-        Next::Leave => events.disable_for_living(),
-        _ => events.disable(),
-    };
-    stopped.map_err(system("stop the events"))?;
+    stop(events, next)?;
     // The run is over: what comes now is about reading the rest.
     take_call(control, &mut running)?;
-    let asks = &mut || take_call(control, &mut running);
-    reader.drain_rest(&mut merge, events, asks)?;
+    reader.drain_rest(&mut merge, events, &mut || take_call(control, &mut running))?;
     reader.finish();
     if next != Next::Leave {
         reader.expect_ends();
     }
-    let account = reader
-        .account(events)
-        .map_err(system("read the counters"))?;
+    let account = reader.account(events);
+    let account = account.map_err(system("read the counters"))?;
     let exited = running.finish().map_err(system("reap the workload"))?;
     let (seen, passed) = watch.map_or_else(Default::default, Watch::finish);
     let struck = struck.or(passed);
@@ -255,6 +246,16 @@ fn look_again(running: &mut Running, events: &mut EventSet) -> Result<(), Sessio
     collected.map_err(system("look after the workload's output and its end"))?;
     let waited = events.wait(&[], Duration::ZERO);
     waited.map(drop).map_err(system("wait for events"))
+}
+
+/// Stops the events of a run that is over: those of a control group still fire for dead tasks, and
+/// a workload that is left running fires its own.
+fn stop(events: &mut EventSet, next: Next) -> Result<(), SessionError> {
+    let stopped = match next {
+        Next::Leave => events.disable_for_living(),
+        _ => events.disable(),
+    };
+    stopped.map_err(system("stop the events"))
 }
 
 fn has_passed(deadline: Option<Instant>) -> bool {

@@ -186,6 +186,6 @@ fn a_request_to_end_does_not_wait_for_the_records_of_a_command_that_is_over() {
     let report = reports.first().expect("a report");
     assert_eq!(report.verdict, Verdict::Broken, "{report:?}");
     // All the others were there to be read.
-    assert!((report.events as u64) < FEW, "{report:?}");
+    assert!(report.events < FEW, "{report:?}");
     assert!(report.lost > CALLS, "{report:?}");
 }
