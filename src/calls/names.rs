@@ -115,8 +115,8 @@ pub fn name_of(abi: Abi, number: i32) -> Option<&'static str> {
     name(abi, u32::try_from(number).ok()?)
 }
 
-/// Returns whether a call makes tasks. A thread that the kernel makes by itself comes during another
-/// call, or during none.
+/// Returns whether a call makes tasks. A thread that the kernel makes by itself comes during
+/// another call, or during none.
 #[must_use]
 pub fn makes_tasks(abi: Abi, number: i32) -> bool {
     matches!(

@@ -192,7 +192,8 @@ impl Done {
     }
 }
 
-/// Returns those among these names of files by which the run changed a file, and not its name alone.
+/// Returns those among these names of files by which the run changed a file, and not its name
+/// alone.
 #[must_use]
 pub fn changed_among(trace: &Normalised, names: &BTreeSet<Vec<u8>>) -> BTreeSet<String> {
     const OF_NAMES: [&str; 8] = [

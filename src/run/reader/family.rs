@@ -53,8 +53,8 @@ impl Family {
         }
     }
 
-    /// Takes a task in that is born; returns whether it is followed. One that may lack events is not if it was there
-    /// when the following began: of threads it is looked for then.
+    /// Takes a task in that is born; returns whether it is followed. One that may lack events is
+    /// not if it was there when the following began: of threads it is looked for then.
     fn admit(&mut self, task: &Task) -> bool {
         if !self.has(task.parent_tid) || task.time <= self.open {
             return false;
@@ -76,8 +76,8 @@ impl Family {
         self.members.remove(&tid)
     }
 
-    /// Counts those among the threads that a followed process had when all had been started which are
-    /// no members.
+    /// Counts those among the threads that a followed process had when all had been started which
+    /// are no members.
     pub(super) fn compare(&mut self, n: usize, threads: &[Tid]) {
         let unknown = |tid: &&Tid| !self.members.contains(*tid) && !self.ended.contains(*tid);
         let n_unknown = threads.iter().filter(unknown).count();
@@ -110,8 +110,8 @@ impl Reader<'_> {
         family.is_none_or(|family| family.remove(tid))
     }
 
-    /// Takes the leader of a followed process that executed a program: its one thread. Returns whether
-    /// it is followed.
+    /// Takes the leader of a followed process that executed a program: its one thread. Returns
+    /// whether it is followed.
     pub(super) fn take_over(&mut self, pid: Pid, tid: Tid) -> bool {
         let Some(family) = &mut self.family else {
             return true;
