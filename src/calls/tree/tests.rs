@@ -138,24 +138,28 @@ fn a_name_that_nobody_saw_in_time_is_what_lies_there_in_the_end() {
 
 #[test]
 fn a_name_that_nobody_saw_in_time_stays_unknown_where_the_run_changes_it_later() {
-    for is_folder in [false, true] {
+    for changed in ["the name", "its folder", "what is mounted"] {
         let mut tree = tree(&[]);
         let (walked, doubt) = supposed(&mut tree, "/usr/late");
         let moment = tree.now();
-        if is_folder {
-            let folder = walk(&mut tree, "/usr");
-            let (Target::At(spot), Some((root, name))) = (folder.target, folder.last) else {
-                panic!("it is there");
-            };
-            tree.take_away((root.node(), &name), moment);
-            tree.give((root.node(), b"usr2"), spot.node(), moment);
-        } else {
-            let (folder, name) = walked.last.expect("a name");
-            let link = tree.unnamed(New::File);
-            tree.give((folder.node(), &name), link, moment);
+        let folder = walk(&mut tree, "/usr");
+        let (Target::At(spot), Some((root, name))) = (folder.target, folder.last) else {
+            panic!("it is there");
+        };
+        let new = tree.unnamed(New::File);
+        match changed {
+            "the name" => {
+                let (folder, name) = walked.last.expect("a name");
+                tree.give((folder.node(), &name), new, moment);
+            }
+            "its folder" => {
+                tree.take_away((root.node(), &name), moment);
+                tree.give((root.node(), b"usr2"), spot.node(), moment);
+            }
+            _ => drop(tree.mount(new, spot, Space::FIRST, moment)),
         }
         tree.settle();
-        assert!(!doubt.is_cleared(), "{is_folder}");
+        assert!(!doubt.is_cleared(), "{changed}");
     }
 }
 
