@@ -1,5 +1,6 @@
 //! `harness check`: any command with all that it starts, stated or held to rules.
 
+mod handing;
 mod stating;
 
 use crate::out;
@@ -8,6 +9,7 @@ use crate::suite::{exit_status, refuse, require_all};
 use crate::trace::workload::{directory, inherited, workload};
 use crate::trace::{Sink, Trouble, options, other, sink};
 use crate::{is_ci, signals, status, whom};
+use handing::{handed, named};
 use perf_live::errors::chain;
 use perf_live::files;
 use perf_live::host::Host;
@@ -20,7 +22,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::matching::{Blaming, blaming_calls, stated_calls};
-use trace_harness::run::{CheckSubject, Checked, Given, RunError, Suite, SuiteError};
+use trace_harness::run::{CheckSubject, Checked, RunError, Suite, SuiteError};
 use trace_harness::scenario::{BlameBy, SandboxSpec, Scenario, read_rules, text};
 use trace_harness::verdict::Verdict;
 
@@ -211,9 +213,10 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let mut sink = sink(arguments.output.as_ref())?;
     arguments.results.begin().map_err(NoCheck::Said)?;
+    let handed = handed(&host, &workload.inherited);
     let subject = CheckSubject {
         initial: inherited(directory.as_ref(), &workload),
-        given: given(&host, &workload.inherited),
+        handed: handed.clone(),
         workload,
         directory: directory.as_ref(),
         folders,
@@ -230,7 +233,7 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     };
     let said = match &arguments.rules {
         Some(_) => judge(arguments, checked, &mut sink)?,
-        None => state(arguments, &blaming, checked, &mut sink)?,
+        None => state(arguments, &blaming, &handed, checked, &mut sink)?,
     };
     sink.finish()?;
     Ok(said)
@@ -301,30 +304,12 @@ fn folders(scenario: &Scenario) -> Vec<PathBuf> {
 
 /// The files that the command's outputs go to, as a trace names them.
 fn outputs(host: &Host) -> Vec<String> {
-    let here = std::env::current_dir().ok();
+    let here = std::env::current_dir().unwrap_or_default();
     let name = |number: &i32| {
-        let path = host.own_descriptor(*number)?;
-        let below = here.as_ref().and_then(|here| path.strip_prefix(here).ok());
-        let name = match below {
-            Some(below) => PathBuf::from("$DIR").join(below),
-            None => path,
-        };
+        let name = named(&host.own_descriptor(*number)?, &here);
         Some(name.to_string_lossy().into_owned())
     };
     [1, 2].iter().filter_map(name).collect()
-}
-
-/// The files among the descriptors that the command was handed, open for writing.
-fn given(host: &Host, inherited: &[i32]) -> Vec<Given> {
-    let file = |number: &i32| {
-        let path = host.own_descriptor(*number)?;
-        let is_file = path.is_absolute() && !path.is_dir();
-        (is_file && host.may_write(*number)).then_some(Given {
-            number: *number,
-            path,
-        })
-    };
-    inherited.iter().filter_map(file).collect()
 }
 
 /// Reports the verdict; returns the exit status.

@@ -115,6 +115,16 @@ pub fn name_of(abi: Abi, number: i32) -> Option<&'static str> {
     name(abi, u32::try_from(number).ok()?)
 }
 
+/// Returns whether a call makes tasks. A thread that the kernel makes by itself comes during
+/// another call, or during none.
+#[must_use]
+pub fn makes_tasks(abi: Abi, number: i32) -> bool {
+    matches!(
+        name_of(abi, number),
+        Some("clone" | "clone3" | "fork" | "vfork")
+    )
+}
+
 /// The number of the call `name`, with bit 30 set for `X32`.
 pub fn number(abi: Abi, name: &str) -> Option<u32> {
     row_number(abi, row_of(name)?)

@@ -270,8 +270,7 @@ pub(super) fn leaves_an_exec(number: i32) -> bool {
 /// Whether a number is that of a call that creates tasks, in either convention: the child's half
 /// does not say which.
 pub(super) fn makes_tasks(number: i32) -> bool {
-    let makers = ["clone", "clone3", "fork", "vfork"];
     std::iter::once(Abi::native())
         .chain(Abi::native().compat())
-        .any(|abi| is_one_of(abi, number, &makers))
+        .any(|abi| names::makes_tasks(abi, number))
 }

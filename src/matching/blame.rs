@@ -57,6 +57,8 @@ pub struct Tests {
     named: BTreeMap<StableName, Vec<(u64, Vec<u8>)>>,
     /// What processes printed of tests.
     printed: BTreeMap<u32, Printed>,
+    /// The names that each process printed, by as much of them as a thread has.
+    full: BTreeMap<u32, BTreeMap<Vec<u8>, Vec<Arc<str>>>>,
 }
 
 /// `PR_SET_NAME`.
@@ -72,6 +74,7 @@ impl Tests {
             started: BTreeMap::new(),
             named: BTreeMap::new(),
             printed: BTreeMap::new(),
+            full: BTreeMap::new(),
         };
         let words = blaming.command.iter().map(String::as_bytes);
         if let Some(name) = of_arguments(words) {
@@ -82,6 +85,12 @@ impl Tests {
         }
         for block in &trace.blocks {
             tests.relate(block);
+        }
+        if tests.by == BlameBy::Thread {
+            let all = tests.printed.iter();
+            tests.full = all
+                .map(|(process, it)| (*process, by_thread_name(it)))
+                .collect();
         }
         tests
     }
@@ -167,7 +176,10 @@ impl Tests {
             BlameBy::Output => {
                 let found = line.iter().find_map(|(task, moment)| {
                     let printed = self.printed.get(&task.process)?;
-                    printed.at(*moment)
+                    let (then, now) = (printed.at(*moment)?, printed.at(deed.entered));
+                    // What a test started and what outlives it works for whom nobody knows.
+                    let outlives = then.is_of_a_test() && now.as_ref() != Some(&then);
+                    Some(if outlives { State::Unknown } else { then })
                 });
                 match found {
                     None => Blamed::Nothing,
@@ -188,14 +200,13 @@ impl Tests {
         let mut names = names.filter(|(since, _)| since <= moment);
         let (_, own) = names.next()?;
         let printed = self.printed.get(&task.process)?;
-        let full = printed.names().filter(|name| cut(name) == own.as_slice());
-        let mut full: Vec<Arc<str>> = full.collect();
-        full.dedup();
-        match full.as_slice() {
+        let of_process = self.full.get(&task.process);
+        let full = of_process.and_then(|names| names.get(own));
+        match full.map(Vec::as_slice).unwrap_or_default() {
             [] if printed.is_doubtful() => Some(Blamed::OneOf(Vec::new())),
             [] => None,
             [name] => Some(Blamed::Test(Arc::clone(name))),
-            _ => Some(Blamed::OneOf(full)),
+            full => Some(Blamed::OneOf(full.to_vec())),
         }
     }
 
@@ -230,6 +241,15 @@ fn stream(deed: &Deed, outputs: &[String]) -> Option<u64> {
         Some(Value::UnknownFile { description, .. }) => Some(description.unwrap_or_default()),
         _ => Some(0),
     }
+}
+
+/// The names that a process printed, by the name that the thread of each has.
+fn by_thread_name(printed: &Printed) -> BTreeMap<Vec<u8>, Vec<Arc<str>>> {
+    let mut full: BTreeMap<Vec<u8>, Vec<Arc<str>>> = BTreeMap::new();
+    for name in printed.names() {
+        full.entry(cut(&name).to_vec()).or_default().push(name);
+    }
+    full
 }
 
 /// As much of a name as a thread has.
@@ -319,6 +339,21 @@ mod tests {
         }
         let go = name(&["x.test", "-test.timeout=10m0s", "-test.run=^TestNet$"]);
         assert_eq!(go.as_deref(), Some("TestNet"));
+    }
+
+    #[test]
+    fn names_are_sorted_once_by_what_a_thread_has_of_them() {
+        let mut printed = Printed::default();
+        for n in 0..20_000 {
+            let line = format!("test group::name_{} ... ok\n", n / 2 * 10 + n % 2);
+            printed.write(0, n, line.as_bytes(), false);
+        }
+        let full = by_thread_name(&printed);
+        let all: usize = full.values().map(Vec::len).sum();
+        assert_eq!((printed.names().count(), all), (20_000, 20_000));
+        let one = full.get(b"group::name_0".as_slice()).unwrap();
+        assert_eq!(one, &[Arc::from("group::name_0")]);
+        assert!(full.get(b"group::name_100".as_slice()).unwrap().len() > 1);
     }
 
     #[test]

@@ -22,6 +22,8 @@ pub enum Finding {
     Unknown(Said),
     /// The search for the answer would have taken too long.
     GaveUp(Said),
+    /// It is said, and fails nothing.
+    Remark(Said),
 }
 
 /// What is said of an expectation.
@@ -82,7 +84,8 @@ impl Finding {
     /// Returns the text for a report.
     #[must_use]
     pub fn text(&self) -> &str {
-        let (Self::Failed(said) | Self::Unknown(said) | Self::GaveUp(said)) = self;
+        let (Self::Failed(said) | Self::Unknown(said) | Self::GaveUp(said) | Self::Remark(said)) =
+            self;
         &said.text
     }
 }

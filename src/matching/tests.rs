@@ -32,6 +32,7 @@ pub(super) fn judged(expected: &str, trace: &str) -> Vec<&'static str> {
             Finding::Failed(_) => "failed",
             Finding::Unknown(_) => "unknown",
             Finding::GaveUp(_) => "gave up",
+            Finding::Remark(_) => "remarked",
         })
         .collect()
 }

@@ -50,6 +50,20 @@ impl Merge {
         sources: &mut [S],
         table: &LayoutTable<E>,
         horizon: Option<Nanos>,
+        deliver: impl FnMut(usize, &[u8]),
+    ) -> Result<u64, S::Error> {
+        self.stretch(sources, table, (horizon, u64::MAX), deliver)
+    }
+
+    /// The same of so many records at most. Where it delivered as many, there may be more.
+    ///
+    /// # Errors
+    /// As [`Self::pass`].
+    pub fn stretch<S: Source, E: Copy>(
+        &mut self,
+        sources: &mut [S],
+        table: &LayoutTable<E>,
+        (horizon, most): (Option<Nanos>, u64),
         mut deliver: impl FnMut(usize, &[u8]),
     ) -> Result<u64, S::Error> {
         self.fronts.clear();
@@ -57,7 +71,9 @@ impl Merge {
             self.fronts.push(front(source, table)?);
         }
         let mut delivered = 0;
-        while let Some((place, mut time)) = oldest(&self.fronts, None) {
+        while delivered < most
+            && let Some((place, mut time)) = oldest(&self.fronts, None)
+        {
             let next = oldest(&self.fronts, Some(place));
             let Some(source) = sources.get_mut(place) else {
                 break;
@@ -77,7 +93,9 @@ impl Merge {
                 self.late += u64::from(time < self.newest && time.0 > 0);
                 self.newest = self.newest.max(time);
                 match front(source, table)? {
-                    Some(front) if is_due(front) && is_next(front) => time = front,
+                    Some(front) if delivered < most && is_due(front) && is_next(front) => {
+                        time = front;
+                    }
                     front => break front,
                 }
             };
@@ -184,6 +202,29 @@ mod tests {
         let (out, late) = passes(&mut sources, &[Some(2), None]);
         assert_eq!(out, [(0, 1), (1, 2), (0, 3), (1, 4)]);
         assert_eq!(late, 0);
+    }
+
+    #[test]
+    fn stretches_deliver_together_what_a_pass_does() {
+        let looks: [&[u64]; 2] = [&[1, 4, 5, 6, 7], &[2, 4, 9]];
+        for most in 1..9 {
+            let mut sources = looks.map(|times| Script::new(&[times]));
+            sources.iter_mut().for_each(Script::look);
+            let (mut merge, mut out) = (Merge::default(), Vec::new());
+            loop {
+                let deliver = |place: usize, record: &[u8]| {
+                    out.push((place, u64::from_ne_bytes(*record.last_chunk().unwrap())));
+                };
+                let limits = (Some(Nanos(7)), most);
+                let n = merge.stretch(&mut sources, &table(), limits, deliver);
+                if n.unwrap() < most {
+                    break;
+                }
+            }
+            let mut sources = looks.map(|times| Script::new(&[times]));
+            assert_eq!(out, passes(&mut sources, &[Some(7)]).0, "{most} at a time");
+            assert_eq!(merge.late(), 0);
+        }
     }
 
     #[test]

@@ -55,6 +55,7 @@ const fn heading(what: Deeds) -> &'static str {
         Deeds::Opened => "sockets without an address",
         Deeds::Privileges => "privileges changed",
         Deeds::Signalled => "signals sent to other processes",
+        Deeds::Handed => "files and sockets that it was handed open",
     }
 }
 

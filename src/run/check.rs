@@ -4,13 +4,13 @@ use super::once::{Start, started};
 use super::ready::Ready;
 use super::scenario::{NoRun, Outcome, judged};
 use super::{Bench, Control, Extras, Names, RunError, ScenarioReport, Suite};
-use crate::matching::Realm;
+use crate::matching::{Confinement, Handed, HandedTo, Judged, Realm, changed_among};
 use crate::plan::Plan;
 use crate::snapshot::Stored;
 use crate::verdict::{About, Finding, Kind, Run, Verdict};
 use perf_live::sandbox::{WorkDir, Workload};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use syscall_model::files::Initial;
 
@@ -23,23 +23,14 @@ pub struct Subject<'a> {
     pub initial: Initial,
     /// The directory that was laid out for it; `None` on the bare host, where it is this process's.
     pub directory: Option<&'a WorkDir>,
-    /// The files that it was handed open for writing, beside its standard streams.
-    pub given: Vec<Given>,
+    /// The files and sockets among the descriptors that it starts with.
+    pub handed: Vec<Handed>,
     /// Folders whose files it may change, beside its directory.
     pub folders: Vec<PathBuf>,
     /// Whether a command that cannot be executed fails; without rules it is an error.
     pub is_judged: bool,
     /// How long it may take; `None` for any time.
     pub timeout: Option<Duration>,
-}
-
-/// A file that a command was handed open for writing.
-#[derive(Clone, Debug)]
-pub struct Given {
-    /// The number of the descriptor.
-    pub number: i32,
-    /// The file.
-    pub path: PathBuf,
 }
 
 /// What became of a command.
@@ -98,11 +89,11 @@ fn attempt(
     subject: Subject<'_>,
     control: &mut dyn Control,
 ) -> Result<Outcome, RunError> {
-    let handed = handed(plan, &subject.given)?;
+    let handed = handed(plan, &subject.handed);
     let is_judged = subject.is_judged;
     let ran = match live(bench, plan, subject, control) {
-        Ok(run) => Ok(Run {
-            findings: [run.findings, handed].concat(),
+        Ok((run, linked)) => Ok(Run {
+            findings: [run.findings, handed, linked].concat(),
             ..run
         }),
         Err(error) if is_judged => Err(NoRun::from(error)),
@@ -116,7 +107,7 @@ fn live(
     plan: &Plan,
     subject: Subject<'_>,
     control: &mut dyn Control,
-) -> Result<Run, RunError> {
+) -> Result<(Run, Vec<Finding>), RunError> {
     let mut workload = subject.workload;
     workload.group = bench.group();
     let (inside, outside) = match subject.directory {
@@ -134,41 +125,88 @@ fn live(
         Some(_) => Names::of_run(&workload.world, &inside, &outside),
         None => Names::of_machine(&folders),
     };
+    let names = plan.events.watched.names.then(names);
+    let known = names.clone().unwrap_or_default();
     let start = Start {
-        names: plan.events.watched.names.then(names),
+        names,
         workload,
         initial: subject.initial,
-        inside,
+        inside: inside.clone(),
         outside: &outside,
     };
     let (run, _) = started(bench, plan, control, Extras::default(), start)?;
-    Ok(run)
+    let linked = linked(plan, &run, &known, &inside);
+    Ok((run, linked))
 }
 
-/// What a command may write by descriptors that it was handed: no call of it says that it does.
-fn handed(plan: &Plan, given: &[Given]) -> Result<Vec<Finding>, RunError> {
+/// The files that were changed by one of their names, and have others that are not known: these may
+/// lie where nothing may be written.
+fn linked(plan: &Plan, run: &Run, known: &Names, directory: &Path) -> Vec<Finding> {
+    let is_closed = |confinement: &Confinement| confinement.closes(Realm::Writes);
+    if !plan.confinement.as_ref().is_none_or(is_closed) {
+        return Vec::new();
+    }
+    let named = |path: Vec<u8>| match path.strip_prefix(directory.as_os_str().as_bytes()) {
+        Some(below) if below.starts_with(b"/") => [b"$DIR", below].concat(),
+        _ => path,
+    };
+    let names = known.with_other_names().into_iter().map(named).collect();
+    let changed = changed_among(&run.trace, &names).into_iter();
+    let findings = changed.map(|name| {
+        let shown = perf_records::units::shown(&name);
+        let text = format!(
+            "`{shown}` was changed, and its file has other names (hard links) that are not known"
+        );
+        Finding::new(
+            Kind::Unknown,
+            About::Confined(Realm::Writes.word().to_owned()),
+            text,
+        )
+    });
+    findings.collect()
+}
+
+/// What a command may do by descriptors that it was handed: no call of it says that it has them.
+fn handed(plan: &Plan, all: &[Handed]) -> Vec<Finding> {
     let Some(confinement) = &plan.confinement else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
-    let here = std::env::current_dir().map_err(RunError::Here)?;
-    let lets = |path: &PathBuf| match path.strip_prefix(&here) {
-        Ok(below) => {
-            let below = PathBuf::from("$DIR").join(below);
-            confinement.lets_write(below.as_os_str().as_bytes())
-        }
-        Err(_) => confinement.lets_write(path.as_os_str().as_bytes()),
+    let finding = |handed: &Handed, judged: Judged| {
+        let number = handed.number;
+        let realm = judged.realm.word();
+        let shown = judged.what.as_deref().map(perf_records::units::shown);
+        let shown = shown.map(|what| format!("`{what}`"));
+        let what = match (&handed.to, shown) {
+            (HandedTo::File { .. }, Some(file)) => {
+                let way = match judged.realm {
+                    Realm::Reads => "reading",
+                    _ => "writing",
+                };
+                format!("open for {way} {file}")
+            }
+            (_, Some(address)) => format!("a socket of {address}"),
+            (_, None) => "a socket whose other side has no name".to_owned(),
+        };
+        let remedy = match judged.what {
+            Some(_) => format!(", or allow that in `{realm}`"),
+            None => String::new(),
+        };
+        let text = format!(
+            "the command was handed descriptor {number}, {what}: close it ({number}>&-){remedy}"
+        );
+        let kind = match judged.is_forbidden {
+            true => Kind::Missed,
+            false => Kind::Unknown,
+        };
+        Finding::new(kind, About::Confined(realm.to_owned()), text)
     };
-    let forbidden = given.iter().filter(|it| !lets(&it.path));
-    let findings = forbidden
-        .map(|Given { number, path }| {
-            let shown = perf_records::units::shown_path(path);
-            let text = format!(
-                "the command was handed descriptor {number}, open for writing `{shown}`: \
-                 close it ({number}>&-), or allow the file in `writes`"
-            );
-            let about = About::Confined(Realm::Writes.word().to_owned());
-            Finding::new(Kind::Missed, about, text)
-        })
-        .collect();
-    Ok(findings)
+    let all = all.iter();
+    let all = all.flat_map(|handed| {
+        confinement
+            .judge(handed)
+            .into_iter()
+            .map(move |it| (handed, it))
+    });
+    all.map(|(handed, judged)| finding(handed, judged))
+        .collect()
 }

@@ -3,13 +3,13 @@
 
 use perf_live::host::{Lying, has_changed, lying};
 use perf_live::sandbox::{Part, World};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
-use syscall_model::{Found, Ground};
+use syscall_model::{Found, Ground, Identity};
 
 /// What is known of the files before a run, and where to look for more. All copies share what is
 /// known.
@@ -21,6 +21,8 @@ struct Known {
     /// The folders of which all is known, by their paths as the workload sees them.
     folders: Vec<Vec<u8>>,
     found: BTreeMap<Vec<u8>, Found>,
+    /// How many names the files have that have several, when they were looked at.
+    links: BTreeMap<Vec<u8>, u64>,
     machine: Option<Machine>,
 }
 
@@ -47,8 +49,10 @@ impl Names {
             ..Known::default()
         };
         for folder in folders {
-            if let Some(found) = below(folder, folder, MOST.saturating_sub(known.found.len())) {
+            let most = MOST.saturating_sub(known.found.len());
+            if let Some((found, links)) = below(folder, folder, most) {
                 known.found.extend(found);
+                known.links.extend(links);
                 let path = folder.as_os_str().as_bytes();
                 known.folders.push(path.to_vec());
             }
@@ -58,9 +62,11 @@ impl Names {
 
     /// Lists the directory of a run that has not begun; the workload sees it as `inside`.
     pub(super) fn of_run(world: &World, inside: &Path, directory: &Path) -> Self {
+        let (found, links) = below(directory, inside, usize::MAX).unwrap_or_default();
         let known = Known {
             folders: vec![inside.as_os_str().as_bytes().to_vec()],
-            found: below(directory, inside, usize::MAX).unwrap_or_default(),
+            found,
+            links,
             machine: Some(Machine::of(world)),
         };
         Self(Arc::new(Mutex::new(known)))
@@ -82,8 +88,28 @@ impl Names {
         Self(Arc::new(Mutex::new(Known {
             folders: directory.into_iter().collect(),
             found,
+            links: BTreeMap::new(),
             machine: None,
         })))
+    }
+
+    /// Returns the files that have more names than are known, by each name that is known.
+    pub(super) fn with_other_names(&self) -> BTreeSet<Vec<u8>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let identity = |path: &Vec<u8>| match known.found.get(path) {
+            Some(Found::File(identity)) => *identity,
+            _ => None,
+        };
+        let mut n_names: BTreeMap<Identity, u64> = BTreeMap::new();
+        for identity in known.links.keys().filter_map(identity) {
+            *n_names.entry(identity).or_default() += 1;
+        }
+        let has_others = |(path, links): &(&Vec<u8>, &u64)| {
+            let named = identity(path).and_then(|identity| n_names.get(&identity));
+            named.is_none_or(|named| named < *links)
+        };
+        let all = known.links.iter().filter(has_others);
+        all.map(|(path, _)| path.clone()).collect()
     }
 
     /// Returns all that was looked up so far.
@@ -109,9 +135,29 @@ impl Ground for Names {
         let Some(machine) = &known.machine else {
             return Found::Unknown;
         };
-        let found = machine.look(Path::new(OsStr::from_bytes(path)));
+        let (found, links) = machine.look(Path::new(OsStr::from_bytes(path)));
+        known
+            .links
+            .extend(links.map(|links| (path.to_vec(), links)));
         known.found.insert(path.to_vec(), found.clone());
         found
+    }
+
+    fn is_file(&mut self, path: &[u8]) -> bool {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let machine = known.machine.as_ref().filter(|machine| machine.is_open);
+        if machine.is_none() || known.found.get(path) != Some(&Found::Unknown) {
+            return false;
+        }
+        let (found, links) = looked(Path::new(OsStr::from_bytes(path)), None);
+        if !matches!(found, Found::File(_)) {
+            return false;
+        }
+        known
+            .links
+            .extend(links.map(|links| (path.to_vec(), links)));
+        known.found.insert(path.to_vec(), found);
+        true
     }
 
     fn list(&mut self, path: &[u8]) -> Vec<Vec<u8>> {
@@ -132,28 +178,33 @@ fn is_below(path: &[u8], directory: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.starts_with(b"/"))
 }
 
+/// What lies under names, and how many names the files among it have that have several.
+type Listed = (BTreeMap<Vec<u8>, Found>, BTreeMap<Vec<u8>, u64>);
+
 /// Returns what lies in a folder and below it, by the paths that it has as `inside`; `None` if that
 /// is more than so many files.
-fn below(directory: &Path, inside: &Path, most: usize) -> Option<BTreeMap<Vec<u8>, Found>> {
-    let mut all = BTreeMap::new();
+fn below(directory: &Path, inside: &Path, most: usize) -> Option<Listed> {
+    let (mut all, mut several) = Listed::default();
     let mut folders = vec![PathBuf::new()];
     while let Some(folder) = folders.pop() {
         if all.len() >= most {
             return None;
         }
-        let found = looked(&directory.join(&folder), None);
+        let (found, links) = looked(&directory.join(&folder), None);
         let is_folder = matches!(found, Found::Folder(_));
         let path = match folder.as_os_str().is_empty() {
             true => inside.to_owned(),
             false => inside.join(&folder),
         };
-        all.insert(path.into_os_string().into_vec(), found);
+        let path = path.into_os_string().into_vec();
+        several.extend(links.map(|links| (path.clone(), links)));
+        all.insert(path, found);
         let entries = is_folder.then(|| std::fs::read_dir(directory.join(&folder)));
         for entry in entries.into_iter().flatten().flatten().flatten() {
             folders.push(folder.join(entry.file_name()));
         }
     }
-    Some(all)
+    Some((all, several))
 }
 
 impl Machine {
@@ -166,30 +217,35 @@ impl Machine {
         }
     }
 
-    fn look(&self, path: &Path) -> Found {
-        match self.world.part(path) {
+    fn look(&self, path: &Path) -> (Found, Option<u64>) {
+        let found = match self.world.part(path) {
             Part::Host => match looked(path, Some(self.started)) {
                 // Another file may have had the name when the run named it.
                 _ if self.is_open && has_changed(path, self.started) => Found::Unknown,
-                found => found,
+                found => return found,
             },
             Part::Folder => Found::Folder(None),
             Part::Link(to) => Found::Link(None, to.as_bytes().into()),
             Part::File => Found::File(None),
             Part::Nothing => Found::Missing,
-        }
+        };
+        (found, None)
     }
 }
 
-/// Looks up a path; a link that changed after `since` may have been another one before.
-fn looked(path: &Path, since: Option<SystemTime>) -> Found {
-    match lying(path) {
+/// Looks up a path, and how many names its file has where it has several; a link that changed after
+/// `since` may have been another one before.
+fn looked(path: &Path, since: Option<SystemTime>) -> (Found, Option<u64>) {
+    let found = match lying(path) {
         Lying::Nothing => Found::Missing,
         Lying::Folder(identity) => Found::Folder(Some(identity)),
         Lying::Link(_, _, changed) if since.is_some_and(|since| changed >= since) => Found::Unknown,
         Lying::Link(identity, to, _) => Found::Link(Some(identity), to.into()),
-        Lying::File(identity) => Found::File(Some(identity)),
+        Lying::File(identity, links) => {
+            return (Found::File(Some(identity)), (links > 1).then_some(links));
+        }
         Lying::Processes => Found::Processes,
         Lying::Unknown => Found::Unknown,
-    }
+    };
+    (found, None)
 }

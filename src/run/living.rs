@@ -5,8 +5,8 @@
 //! when they have been started; a thread of that last list that neither had its events opened nor
 //! was born of one that had ([family](super::reader)) makes the trace incomplete.
 
-use super::reader::Reader;
-use super::session::{Control, system, wait_for};
+use super::reader::{Begun, Reader};
+use super::session::{Control, calls, system, wait_for};
 use super::setting::{Observer, Setting};
 use super::{Bench, RunError};
 use crate::plan::EventsPlan;
@@ -15,7 +15,7 @@ use perf_live::events::{Account, EventSet, Follow};
 use perf_live::host::{Living, Midlife};
 use perf_live::sys;
 use perf_records::merge::Merge;
-use perf_records::units::{Nanos, Pid, Tid};
+use perf_records::units::{Pid, Tid};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -67,8 +67,7 @@ pub struct Attached {
     pub living: Vec<Living>,
     /// What procfs said of them just after.
     pub found: Vec<Midlife>,
-    /// When all events were open, when they had been started, and when procfs had said all.
-    times: (Nanos, Nanos, Nanos),
+    begun: Begun,
 }
 
 impl Bench<'_> {
@@ -124,14 +123,18 @@ impl Bench<'_> {
         // A task that is made meanwhile may come behind the first round.
         events.enable()?;
         events.enable()?;
-        let since = sys::monotonic_now();
+        let started = sys::monotonic_now();
         let found = living.iter().map(|process| self.host.midlife(process));
         let found = found.collect();
         Ok(Attached {
             events,
             living,
             found,
-            times: (open, since, sys::monotonic_now()),
+            begun: Begun {
+                open,
+                started,
+                told: sys::monotonic_now(),
+            },
         })
     }
 
@@ -146,11 +149,11 @@ impl Bench<'_> {
 
     /// Whether so many events of so many threads can be open at a time.
     fn has_room(&self, threads: usize, events: usize) -> Result<(), AttachError> {
-        use nix::sys::resource::{Resource, getrlimit};
         let cpus = self.cpus.len();
         let needed = (threads as u64).saturating_mul((cpus * events) as u64) + 64;
-        match getrlimit(Resource::RLIMIT_NOFILE) {
-            Ok((limit, _)) if needed > limit => Err(AttachError::TooMany {
+        // All that are allowed were taken when this bench was made.
+        match self.open_files {
+            Some((_, limit)) if needed > limit => Err(AttachError::TooMany {
                 threads,
                 cpus,
                 needed,
@@ -178,7 +181,7 @@ pub fn follow_living(
         mut events,
         living,
         found,
-        times,
+        begun,
     } = attached;
     let events = &mut events;
     let setting = Setting {
@@ -187,12 +190,12 @@ pub fn follow_living(
         ..Setting::default()
     };
     let mut reader = Reader::new(plan, events.n_requests(), observer, setting);
-    reader.know(&living, times, found);
+    reader.know(&living, begun, found);
     let mut merge = Merge::default();
     let mut leaves = false;
     while !leaves && !events.have_hung_up() {
         leaves = wait_for(events, std::iter::empty(), control, tick)?;
-        reader.drain(&mut merge, events)?;
+        reader.drain(&mut merge, events, &mut || calls(control))?;
     }
     if leaves {
         control.ends().map_err(system("take a signal"))?;
@@ -200,7 +203,14 @@ pub fn follow_living(
     reader.cut(sys::monotonic_now());
     let stopped = events.disable_for_living();
     stopped.map_err(system("stop the events"))?;
-    reader.drain_rest(&mut merge, events)?;
+    let asks = &mut || match calls(control)? {
+        true => control
+            .ends()
+            .map(|()| true)
+            .map_err(system("take a signal")),
+        false => Ok(false),
+    };
+    reader.drain_rest(&mut merge, events, asks)?;
     reader.finish();
     let account = reader.account(events);
     let mut account = account.map_err(system("read the counters"))?;

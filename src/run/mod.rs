@@ -49,7 +49,7 @@ mod watch;
 mod workload;
 
 pub use chains::NamedFunction;
-pub use check::{Checked, Given, Subject as CheckSubject};
+pub use check::{Checked, Subject as CheckSubject};
 pub use counting::Count;
 pub use discover::{Item, discover};
 pub use error::RunError;

@@ -9,6 +9,7 @@ use crate::verdict::{Known, Run};
 use perf_live::events::EventSet;
 use perf_live::ring::Corrupt;
 use perf_live::sandbox::Running;
+use perf_live::sys::poll::poll;
 use perf_live::units::Usage;
 use perf_records::merge::Merge;
 use perf_records::record::RecordError;
@@ -162,11 +163,14 @@ pub fn follow(
         running
             .collect()
             .map_err(system("look after the workload's output and its end"))?;
-        let look = reader.drain(&mut merge, events)?;
+        let is_ending = next == Next::Kill;
+        let look = reader.drain(&mut merge, events, &mut || {
+            Ok(has_passed(deadline) || (!is_ending && calls(control)?))
+        })?;
         if let Some(id) = running.main_pid() {
             reader.lineage().name_main(id);
         }
-        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let is_late = has_passed(deadline);
         if next == Next::Kill {
             // A workload that died in time counts as such, however long its records took to read.
             look_again(&mut running, events)?;
@@ -181,8 +185,8 @@ pub fn follow(
             survivors.end_all();
             next = Next::Kill;
         } else if is_called {
-            let ready = control.ready(&mut running);
-            next = ready.map_err(system("pass a signal on"))?;
+            let called = control.ready(&mut running);
+            next = called.map_err(system("pass a signal on"))?;
         }
         if next == Next::Leave {
             break;
@@ -204,21 +208,16 @@ pub fn follow(
             deadline = Some(Instant::now() + ENDING);
         }
     }
-    // A control group's events still fire for dead tasks, and a workload that is left running fires
-    // its own.
-    let stopped = match next {
-        Next::Leave => events.disable_for_living(),
-        _ => events.disable(),
-    };
-    stopped.map_err(system("stop the events"))?;
-    reader.drain_rest(&mut merge, events)?;
+    stop(events, next)?;
+    // The run is over: what comes now is about reading the rest.
+    take_call(control, &mut running)?;
+    reader.drain_rest(&mut merge, events, &mut || take_call(control, &mut running))?;
     reader.finish();
     if next != Next::Leave {
         reader.expect_ends();
     }
-    let account = reader
-        .account(events)
-        .map_err(system("read the counters"))?;
+    let account = reader.account(events);
+    let account = account.map_err(system("read the counters"))?;
     let exited = running.finish().map_err(system("reap the workload"))?;
     let (seen, passed) = watch.map_or_else(Default::default, Watch::finish);
     let struck = struck.or(passed);
@@ -248,6 +247,36 @@ fn look_again(running: &mut Running, events: &mut EventSet) -> Result<(), Sessio
     collected.map_err(system("look after the workload's output and its end"))?;
     let waited = events.wait(&[], Duration::ZERO);
     waited.map(drop).map_err(system("wait for events"))
+}
+
+/// Stops the events of a run that is over: those of a control group still fire for dead tasks, and
+/// a workload that is left running fires its own.
+fn stop(events: &mut EventSet, next: Next) -> Result<(), SessionError> {
+    let stopped = match next {
+        Next::Leave => events.disable_for_living(),
+        _ => events.disable(),
+    };
+    stopped.map_err(system("stop the events"))
+}
+
+fn has_passed(deadline: Option<Instant>) -> bool {
+    deadline.is_some_and(|deadline| Instant::now() >= deadline)
+}
+
+/// Takes what `control` has to say when a run is over; says whether that was an end.
+fn take_call(control: &mut dyn Control, running: &mut Running) -> Result<bool, SessionError> {
+    if !calls(control)? {
+        return Ok(false);
+    }
+    let next = control.ready(running).map_err(system("take a signal"))?;
+    Ok(next != Next::Follow)
+}
+
+/// Whether `control` has something to say.
+pub(super) fn calls(control: &dyn Control) -> Result<bool, SessionError> {
+    let ready = poll(control.descriptor().into_iter(), Duration::ZERO);
+    let ready = ready.map_err(system("wait for events"))?;
+    Ok(ready.iter().any(|it| it.is_readable))
 }
 
 pub(super) fn system(doing: &'static str) -> impl Fn(io::Error) -> SessionError {

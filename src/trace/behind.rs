@@ -59,7 +59,7 @@ impl Writer<'_> {
                 nothing(),
             ],
             SocketAddress::Path(path) => {
-                let given = self.in_directory(&path);
+                let given = self.path_in_directory(&path);
                 let absolute = path.starts_with(b"/");
                 let absolute = absolute.then(|| self.path_in_directory(&path));
                 let reached = self.reached(call.files.reached(place));

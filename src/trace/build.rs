@@ -114,7 +114,7 @@ impl Builder {
                 };
                 let open = Open {
                     place: log.slots.len(),
-                    makes_tasks: makes_tasks(*abi, *number),
+                    makes_tasks: names::makes_tasks(*abi, *number),
                 };
                 if keeps_order {
                     log.push(moment, entered, None);
@@ -292,13 +292,4 @@ impl Log {
             stack: None,
         });
     }
-}
-
-/// Whether a call makes threads. A thread that the kernel makes by itself comes during another
-/// call, or during none.
-fn makes_tasks(abi: Abi, number: i32) -> bool {
-    matches!(
-        names::name_of(abi, number),
-        Some("clone" | "clone3" | "fork" | "vfork")
-    )
 }

@@ -25,7 +25,7 @@ impl Writer<'_> {
                 self.file(low as i32, call.files.argument(place), reached)
             }
             ArgKind::Pid => self.id(low as i32),
-            ArgKind::Path => match self.bytes(call, place, word) {
+            ArgKind::Path => match self.bytes(call, place, word, Self::path_in_directory) {
                 Value::Bytes {
                     bytes: given,
                     is_cut: false,
@@ -39,7 +39,7 @@ impl Writer<'_> {
                 },
                 other => other,
             },
-            ArgKind::Text | ArgKind::Buffer => self.bytes(call, place, word),
+            ArgKind::Text | ArgKind::Buffer => self.bytes(call, place, word, Self::in_directory),
             ArgKind::Strings => self.strings(call, place, word),
             ArgKind::Constants(_) | ArgKind::Signal => names(text, word),
             ArgKind::Int => Value::Number((low as i32).into()),
@@ -153,13 +153,19 @@ impl Writer<'_> {
         }
     }
 
-    fn bytes(&self, call: &Call, place: usize, word: u64) -> Value {
+    fn bytes(
+        &self,
+        call: &Call,
+        place: usize,
+        word: u64,
+        named: impl Fn(&Self, &[u8]) -> Vec<u8>,
+    ) -> Value {
         let mut moments = [Moment::Enter, Moment::Exit].into_iter();
         let piece = moments.find_map(|moment| call.memory.piece(place, moment));
         match piece {
             _ if word == 0 => Value::Nothing,
             Some(piece) if piece.read().is_some() => Value::Bytes {
-                bytes: self.in_directory(&piece.bytes),
+                bytes: named(self, &piece.bytes),
                 is_cut: piece.state == State::Cut,
             },
             // The kernel could not read it either.

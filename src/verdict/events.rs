@@ -81,6 +81,7 @@ pub(super) fn named(plan: &Plan, finding: matching::Finding, about: About) -> Fi
         matching::Finding::Failed(said) => (Kind::Missed, said),
         matching::Finding::Unknown(said) => (Kind::Unknown, said),
         matching::Finding::GaveUp(said) => (Kind::Broken, said),
+        matching::Finding::Remark(said) => (Kind::Remark, said),
     };
     let mut finding = Finding::new(kind, about, said.text);
     if let Some(told) = said.of {

@@ -9,7 +9,7 @@ use perf_live::units::ExitKind;
 use perf_records::units::shown_path;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use trace_harness::matching::{Blaming, Statement, statement};
+use trace_harness::matching::{Blaming, Handed, Statement, statement};
 use trace_harness::report::Stated;
 use trace_harness::run::Checked;
 use trace_harness::suggest;
@@ -19,6 +19,7 @@ use trace_harness::verdict::{Finding, Kind, Known, Run};
 pub(super) fn state(
     arguments: &Arguments,
     blaming: &Blaming,
+    handed: &[Handed],
     checked: Checked,
     sink: &mut Sink,
 ) -> Result<u8, NoCheck> {
@@ -30,7 +31,10 @@ pub(super) fn state(
         return Ok(status::TRACE_TROUBLE);
     };
     let command = blaming.command.as_slice();
-    let statement = statement(blaming, &run.trace);
+    let mut statement = statement(blaming, &run.trace);
+    statement
+        .done
+        .extend(handed.iter().filter_map(Handed::done));
     let gaps = report.findings.iter().filter(|finding| is_gap(finding));
     let stated = Stated {
         command,

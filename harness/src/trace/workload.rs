@@ -22,13 +22,7 @@ pub(crate) fn inherited(sandboxed: Option<&WorkDir>, workload: &Workload) -> Ini
     let host = Host::running();
     let file = |number: &i32| {
         let link = host.own_descriptor(*number)?.into_os_string().into_vec();
-        // What has no name any more is found by none.
-        let is_path = link.starts_with(b"/") && !link.ends_with(b" (deleted)");
-        let kind = match is_path {
-            true => FileKind::Path,
-            false => FileKind::Given,
-        };
-        Some((kind(link.into()), vec![*number]))
+        Some((FileKind::of_link(link), vec![*number]))
     };
     let directory = match sandboxed {
         Some(_) => Some(INSIDE.into()),

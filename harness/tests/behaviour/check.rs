@@ -2,6 +2,7 @@
 
 mod blame;
 mod evasions;
+mod handed;
 mod runners;
 
 use crate::support::project::{Project, Run};
@@ -204,6 +205,27 @@ fn without_rules_the_status_is_that_of_the_command() {
     assert_eq!(project.harness(&["check"]).status, 125);
     project.write("rules.yaml", "expect: { exit: 0 }\n");
     assert_eq!(project.harness(&["check", "rules.yaml"]).status, 2);
+}
+
+#[test]
+fn a_program_is_learnt_by_its_path_and_another_of_its_name_is_forbidden() {
+    require!(right_to_trace());
+    let project = Project::new();
+    project.copy_program("/bin/true", "tool");
+    let command = ["--", "sh", "-c", "./tool"];
+    let learn = [&["check", "--learn", "rules.yaml"], &command[..]].concat();
+    project.harness(&learn).assert_status(0);
+    let rules = project.read("rules.yaml");
+    assert!(rules.contains("- ./tool"), "{rules}");
+    let check = [&["check", "rules.yaml"], &command[..]].concat();
+    project.harness(&check).assert_status(0);
+    // The same name in a folder of PATH.
+    project
+        .run(&[], &["sh", "-c", "mkdir bin; cp tool bin/tool"])
+        .assert_status(0);
+    project
+        .checked("PATH=$PWD/bin:$PATH; tool")
+        .assert_status(1);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 
 use crate::support::fifo::Fifo;
 use crate::support::process::{self, Started};
-use crate::support::project::Project;
+use crate::support::project::{Project, verdict};
 use crate::support::require::{program, require, right_to_trace};
 
 /// A scenario of a Python program.
@@ -23,15 +23,6 @@ fn python(script: &str, events: &str, faults: &str, expect: &str) -> String {
          trace: {{ events: [{{ syscalls: [{events}] }}] }}\n\
          faults: [{faults}]\nexpect: {{ {expect} }}\nsnapshot: false"
     )
-}
-
-/// The verdict on a scenario, and its first reason.
-fn verdict(yaml: &str) -> (String, String) {
-    let project = Project::with("it", yaml);
-    let run = project.harness(&["run", "--format", "json", "scenarios"]);
-    let verdict = run.verdicts()["it"].clone();
-    project.assert_nothing_left();
-    verdict
 }
 
 fn passes(yaml: &str) {

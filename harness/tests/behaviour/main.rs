@@ -6,6 +6,7 @@
 mod support;
 
 mod after;
+mod asked;
 mod baseline;
 mod capture;
 mod check;

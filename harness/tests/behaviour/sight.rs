@@ -16,18 +16,9 @@ use trace_harness::verdict::{Verdict, joined};
 
 use crate::support::machine::facts;
 use crate::support::oracle;
-use crate::support::project::Project;
+use crate::support::project::{Project, verdict};
 use crate::support::require::{self, program, require, right_to_trace};
 use trace_harness::run::Undisturbed;
-
-/// The verdict on a scenario, and its first reason.
-fn verdict(yaml: &str) -> (String, String) {
-    let project = Project::with("it", yaml);
-    let run = project.harness(&["run", "--format", "json", "scenarios"]);
-    let verdict = run.verdicts()["it"].clone();
-    project.assert_nothing_left();
-    verdict
-}
 
 /// The verdict on a scenario whose workload writes its `/proc/self/cgroup` to the file that `{}`
 /// stands for; its group is gone afterwards.

@@ -1,9 +1,8 @@
 //! Calls that were answered in place of being made: they change no table.
 
 use super::super::{Call, Outcome, names};
-use super::lookup::{Files, State};
-use super::reaching::Walks;
-use super::tables::{Pending, Tables, descriptors};
+use super::lookup::State;
+use super::tables::{Tables, descriptors};
 use perf_records::units::Nanos;
 
 impl Tables {
@@ -19,20 +18,7 @@ impl Tables {
             }
             return;
         };
-        let mut pending = Pending {
-            call: (call.abi, call.number),
-            args: call.entry.args().copied(),
-            files: Files::default(),
-            first: None,
-            version: self.steady(at),
-            since: 0,
-            walks: Walks::new(),
-            undo: None,
-        };
-        for (place, word) in descriptors(plan, pending.args.as_ref()) {
-            let state = self.look(at, word).state();
-            pending.files.set_argument(place, state);
-        }
+        let mut pending = self.pending(at, plan, (call.abi, call.number), &call.entry);
         self.reaches(at, None, &mut pending);
         call.files = std::mem::take(&mut pending.files);
         // Whatever it was told, nothing came of it.
@@ -41,13 +27,7 @@ impl Tables {
             value: -i64::from(libc::ENOSYS),
         };
         let told = std::mem::replace(&mut call.outcome, failed);
-        if self.watched.paths {
-            for argument in plan.paths {
-                if let Some(path) = self.path(at, call, *argument, pending.version) {
-                    call.files.add_path(argument.path, path);
-                }
-            }
-        }
+        self.name_paths(at, call, plan, pending.version);
         // Its name decides how its paths are followed.
         if names::name_of(call.abi, call.number).is_some() {
             self.walks(at, call, plan.paths, &pending);

@@ -247,6 +247,16 @@ pub(super) fn name_hash(kind: &FileKind) -> u64 {
 }
 
 impl FileKind {
+    /// What a descriptor refers to, by the link that procfs has for it (`proc_pid_fd(5)`).
+    #[must_use]
+    pub fn of_link(link: Vec<u8>) -> Self {
+        // What has no name any more is found by none.
+        match link.starts_with(b"/") && !link.ends_with(b" (deleted)") {
+            true => Self::Path(link.into()),
+            false => Self::Given(link.into()),
+        }
+    }
+
     /// Returns its place, if names are not followed.
     pub(super) fn place(&self) -> Where {
         match self {

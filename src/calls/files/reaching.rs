@@ -17,6 +17,7 @@ use crate::memory::{Moment, State as Read};
 use std::sync::Arc;
 
 const CREATE: u64 = 0o100;
+const EXCLUSIVE: u64 = 0o200;
 const UNNAMED: u64 = 0o20_000_000;
 const FIRST_PATH: PathArgument = PathArgument {
     directory: None,
@@ -89,7 +90,33 @@ impl Tables {
                 walked.target = Target::Unknown(Why::Contradiction);
             }
             let is_name = change(name).is_some_and(|change| change.is_of_name(*place));
-            let reached = reached_by(&mut tree, at.thread, walked, is_name);
+            let mut supposed = None;
+            if succeeded && tree.is_unseen(walked) {
+                let change = change(name);
+                let is_exclusive = match change {
+                    Some(Change::Opens) => open_flags(call) & EXCLUSIVE != 0,
+                    Some(Change::Renames(..)) => false,
+                    _ => is_name,
+                };
+                if is_made && is_exclusive {
+                    // It fails where something is.
+                    walked.target = Target::Absent;
+                } else if is_name {
+                    let node = tree.unnamed(New::Unknown);
+                    let folder = walked.last.as_ref().map(|(folder, _)| folder.of(node));
+                    walked.target = folder.map_or(Target::Missing, Target::At);
+                } else if change == Some(Change::Opens) {
+                    supposed = tree.suppose(walked);
+                }
+            }
+            let mut reached = reached_by(&mut tree, at.thread, walked, is_name);
+            if let (Some(supposed), Reached::Known { doubt, .. }) = (supposed, &mut reached)
+                && doubt.replace(supposed).is_some()
+            {
+                // There are two doubts, of which one is told.
+                walked.target = Target::Unknown(Why::Raced);
+                reached = Reached::Unknown(Why::Raced);
+            }
             call.files.add_reached(*place, reached);
         }
         if let Some(place) = address_place(name).filter(|_| is_named_by(name))
@@ -256,6 +283,13 @@ impl Tables {
         match walked.target {
             Target::At(spot) => Some(spot),
             _ => None,
+        }
+    }
+
+    /// The run is over, and all of its calls were seen: settles what could not be known before.
+    pub fn settle(&mut self) {
+        if let Some(tree) = &mut self.tree {
+            tree.settle();
         }
     }
 

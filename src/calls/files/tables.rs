@@ -175,23 +175,7 @@ impl Tables {
         let Some(at) = self.at(actor.thread) else {
             return;
         };
-        let mut pending = Pending {
-            call: (abi, number),
-            args: entry.args().copied(),
-            files: Files::default(),
-            first: None,
-            version: self.steady(at),
-            since: 0,
-            walks: Walks::new(),
-            undo: None,
-        };
-        for (place, word) in descriptors(plan, pending.args.as_ref()) {
-            let slot = self.look(at, word);
-            pending.files.set_argument(place, slot.state());
-            if place == 0 {
-                pending.first = Some(slot);
-            }
-        }
+        let mut pending = self.pending(at, plan, (abi, number), entry);
         self.reaches(at, names::name_of(abi, number), &mut pending);
         self.begin(at, plan, (abi, number), &mut pending);
         if let Some(thread) = self.thread(actor.thread) {
@@ -217,17 +201,45 @@ impl Tables {
             return;
         };
         call.files = std::mem::take(&mut pending.files);
-        if self.watched.paths {
-            for argument in plan.paths {
-                if let Some(path) = self.path(at, call, *argument, pending.version) {
-                    call.files.add_path(argument.path, path);
-                }
-            }
-        }
+        self.name_paths(at, call, plan, pending.version);
         pending.walks = self.walks(at, call, plan.paths, &pending);
         self.renames(at, call, &pending);
         self.end(at, plan, pending, call);
         self.reached_result(call);
+    }
+
+    /// A call at its entry, with what its descriptors refer to.
+    pub(super) fn pending(&self, at: At, plan: Plan, call: (Abi, i32), entry: &Entry) -> Pending {
+        let mut pending = Pending {
+            call,
+            args: entry.args().copied(),
+            files: Files::default(),
+            first: None,
+            version: self.steady(at),
+            since: 0,
+            walks: Walks::new(),
+            undo: None,
+        };
+        for (place, word) in descriptors(plan, pending.args.as_ref()) {
+            let slot = self.look(at, word);
+            pending.files.set_argument(place, slot.state());
+            if place == 0 {
+                pending.first = Some(slot);
+            }
+        }
+        pending
+    }
+
+    /// Puts into a call the absolute paths of its arguments, where these are watched.
+    pub(super) fn name_paths(&self, at: At, call: &mut Call, plan: Plan, version: Option<u64>) {
+        if !self.watched.paths {
+            return;
+        }
+        for argument in plan.paths {
+            if let Some(path) = self.path(at, call, *argument, version) {
+                call.files.add_path(argument.path, path);
+            }
+        }
     }
 
     pub(super) fn thread(&mut self, thread: ThreadId) -> Option<&mut Thread> {

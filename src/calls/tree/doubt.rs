@@ -6,22 +6,36 @@ use super::node::{NodeId, Spot, Tree};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Whether another thread changed a name that a walk went by, which may be known only later.
-#[derive(Clone, Debug, Default)]
-pub struct Doubt(Arc<AtomicU8>);
+/// Whether a walk led where it seems to, which may be known only later: another thread may have
+/// changed a name that it went by.
+#[derive(Clone, Debug)]
+pub struct Doubt {
+    state: Arc<AtomicU8>,
+    /// Why it is not known, unless it is cleared.
+    why: Why,
+}
 
 impl Doubt {
     const CLEARED: u8 = 1;
     const RACED: u8 = 2;
 
+    pub(super) fn of(why: Why) -> Self {
+        let state = Arc::default();
+        Self { state, why }
+    }
+
     fn settle(&self, state: u8) {
         // ORDERING: one thread reads records; a later reader gets the run from that thread.
-        self.0.store(state, Ordering::Relaxed);
+        self.state.store(state, Ordering::Relaxed);
+    }
+
+    pub(super) fn clear(&self) {
+        self.settle(Self::CLEARED);
     }
 
     /// Whether it was cleared; while that is not known it was not.
     pub(crate) fn is_cleared(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == Self::CLEARED
+        self.state.load(Ordering::Relaxed) == Self::CLEARED
     }
 }
 
@@ -80,11 +94,10 @@ impl Reached {
             Self::Nowhere => Some(Ok(&[])),
             Self::Unknown(why) => Some(Err(why)),
             Self::Known { names, doubt, .. } => {
-                let is_doubtful = doubt.as_ref().is_some_and(|doubt| !doubt.is_cleared());
-                Some(if is_doubtful {
-                    Err(&Why::Raced)
-                } else {
-                    Ok(names)
+                let doubt = doubt.as_ref().filter(|doubt| !doubt.is_cleared());
+                Some(match doubt {
+                    Some(doubt) => Err(&doubt.why),
+                    None => Ok(names),
                 })
             }
         }
@@ -108,7 +121,7 @@ impl Where {
         match self {
             Self::At(spot, None) => Ok(*spot),
             Self::At(spot, Some(doubt)) if doubt.is_cleared() => Ok(*spot),
-            Self::At(..) => Err(Why::Raced),
+            Self::At(_, Some(doubt)) => Err(doubt.why.clone()),
             Self::Nowhere => Err(Why::Descriptor),
             Self::Unknown(why) => Err(why.clone()),
         }
@@ -180,7 +193,7 @@ impl Tree {
         if waits_for.is_empty() {
             return None;
         }
-        let doubt = Doubt::default();
+        let doubt = Doubt::of(Why::Raced);
         self.races.watches.push(Watch {
             keys: keys.clone(),
             waits_for,

@@ -28,6 +28,13 @@ pub trait Ground: fmt::Debug + Send {
     /// What lay under an absolute path.
     fn look(&mut self, path: &[u8]) -> Found;
 
+    /// Whether something that is no folder and no link lies under a path that was not known before,
+    /// now that the run is over.
+    fn is_file(&mut self, path: &[u8]) -> bool {
+        let _ = path;
+        false
+    }
+
     /// The names in a folder that the scenario laid out.
     fn list(&mut self, path: &[u8]) -> Vec<Vec<u8>> {
         let _ = path;

@@ -17,6 +17,7 @@ mod mounts;
 mod names;
 mod node;
 mod processes;
+mod supposed;
 mod walk;
 
 pub use calls::needed;

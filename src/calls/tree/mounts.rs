@@ -120,6 +120,8 @@ impl Tree {
     }
 
     fn cover(&mut self, on: Spot, cover: Cover, space: Space) {
+        // What lies under a name in the end may be what was mounted there.
+        self.supposed.clear();
         for (place, covers) in self.mounts.spaces.iter_mut().enumerate() {
             let is_own = place == space.0 as usize;
             covers.insert(on, if is_own { cover } else { Cover::Unknown });

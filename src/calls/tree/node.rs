@@ -3,6 +3,7 @@
 use super::doubt::{Keys, Races};
 use super::ground::{Found, Ground, Identity, Why};
 use super::mounts::{Mount, MountId, Mounts};
+use super::supposed::Supposed;
 use crate::ThreadId;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -93,6 +94,7 @@ pub(crate) struct Tree {
     clock: u64,
     lost: Option<&'static str>,
     pub(super) races: Races,
+    pub(super) supposed: Supposed,
 }
 
 pub(super) const ROOT: NodeId = NodeId(0);
@@ -135,6 +137,7 @@ impl Tree {
             clock: 0,
             lost: None,
             races: Races::default(),
+            supposed: Supposed::new(),
         };
         tree.survey(directory.to_vec());
         for path in aliases {
@@ -320,6 +323,7 @@ impl Tree {
     }
 
     fn name(&mut self, (folder, name): (NodeId, &[u8]), entry: Entry, moment: u64) {
+        self.unsettle(folder, name);
         let was = self.entry(folder, name);
         self.set(folder, name, entry);
         if let Entry::Is(node) = entry {

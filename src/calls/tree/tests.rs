@@ -15,6 +15,10 @@ impl Ground for Map {
         self.0.get(path).cloned().unwrap_or(Found::Missing)
     }
 
+    fn is_file(&mut self, path: &[u8]) -> bool {
+        path == b"/usr/late"
+    }
+
     fn list(&mut self, path: &[u8]) -> Vec<Vec<u8>> {
         let below = format!("{}/", String::from_utf8_lossy(path));
         let names = self.0.keys().filter_map(|name| name.strip_prefix(&below));
@@ -41,6 +45,8 @@ fn tree(aliases: &[&str]) -> Tree {
         ("/usr", Found::Folder(None)),
         ("/usr/lib", Found::Folder(None)),
         ("/usr/lib/c", Found::File(None)),
+        ("/usr/late", Found::Unknown),
+        ("/usr/gone", Found::Unknown),
     ]);
     let aliases: Vec<Vec<u8>> = aliases.iter().map(|it| it.as_bytes().to_vec()).collect();
     Tree::new(Box::new(Map(ground)), b"/w", &aliases)
@@ -105,6 +111,56 @@ fn only_what_the_run_made_and_dots_are_said_to_lead() {
 fn a_path_that_is_written_out_is_a_name_of_what_it_leads_to() {
     let mut tree = tree(&["/lib/c"]);
     assert!(names(&mut tree, "/usr/lib/c").contains(&"/lib/c".to_owned()));
+}
+
+/// What was opened under a name that nobody looked at in time.
+fn supposed(tree: &mut Tree, path: &str) -> (Walked, Doubt) {
+    let mut walked = walk(tree, path);
+    assert!(tree.is_unseen(&walked), "{path}");
+    let doubt = tree.suppose(&mut walked).expect("a name");
+    (walked, doubt)
+}
+
+#[test]
+fn a_name_that_nobody_saw_in_time_is_what_lies_there_in_the_end() {
+    let mut tree = tree(&[]);
+    let (walked, doubt) = supposed(&mut tree, "/usr/late");
+    let (_, other) = supposed(&mut tree, "/usr/gone");
+    let expected: Vec<Box<[u8]>> = vec![Box::from(&b"/usr/late"[..])];
+    assert_eq!(tree.names_of(&walked, false), Some(expected));
+    assert!(!doubt.is_cleared());
+    tree.settle();
+    assert!(doubt.is_cleared() && !other.is_cleared());
+    // What lies in a folder that nobody could look at stays unknown.
+    let dark = walk(&mut tree, "/dark/x");
+    assert!(!tree.is_unseen(&dark));
+}
+
+#[test]
+fn a_name_that_nobody_saw_in_time_stays_unknown_where_the_run_changes_it_later() {
+    for changed in ["the name", "its folder", "what is mounted"] {
+        let mut tree = tree(&[]);
+        let (walked, doubt) = supposed(&mut tree, "/usr/late");
+        let moment = tree.now();
+        let folder = walk(&mut tree, "/usr");
+        let (Target::At(spot), Some((root, name))) = (folder.target, folder.last) else {
+            panic!("it is there");
+        };
+        let new = tree.unnamed(New::File);
+        match changed {
+            "the name" => {
+                let (folder, name) = walked.last.expect("a name");
+                tree.give((folder.node(), &name), new, moment);
+            }
+            "its folder" => {
+                tree.take_away((root.node(), &name), moment);
+                tree.give((root.node(), b"usr2"), spot.node(), moment);
+            }
+            _ => drop(tree.mount(new, spot, Space::FIRST, moment)),
+        }
+        tree.settle();
+        assert!(!doubt.is_cleared(), "{changed}");
+    }
 }
 
 #[test]

@@ -100,7 +100,7 @@ pub(crate) struct Walked {
     /// Where its text alone leads to; and whether it is relative to another folder than the run's.
     pub(crate) plain: Option<(Box<[u8]>, bool)>,
     /// Of what is not there the parts behind the last folder.
-    rest: Vec<Box<[u8]>>,
+    pub(super) rest: Vec<Box<[u8]>>,
 }
 
 pub(super) const MOST_LINKS: u32 = 40;
@@ -346,6 +346,7 @@ impl Walker<'_> {
                 self.push(&to, is_own);
                 Ok(())
             }
+            Kind::Unknown if follows => Err(self.unseen(&part)),
             _ => {
                 self.at = spot;
                 Ok(())

@@ -138,6 +138,9 @@ pub struct Account {
     /// always was.
     #[serde(default)]
     pub full_backlog: u64,
+    /// Whether the harness was asked to end before it had read all records.
+    #[serde(default)]
+    pub broke_off: bool,
     /// How many programs ran on after the kernel had ended their events.
     pub out_of_sight: u64,
     /// Of how many processes the end was not seen, though the run was followed to its end: they
@@ -201,6 +204,7 @@ impl Account {
             && self.counters.iter().all(CounterAccount::is_complete)
             && self.side_band_lost == 0
             && self.full_rings == 0
+            && !self.broke_off
             && self.out_of_sight == 0
             && self.unended == 0
             && self.legacy_calls == 0
@@ -258,7 +262,10 @@ impl Account {
     #[must_use]
     pub fn complaints(&self) -> Vec<String> {
         let wrong = self.events.iter().filter(|event| !event.is_complete());
-        let mut lines: Vec<String> = wrong.map(ToString::to_string).collect();
+        let broke_off = "the harness was asked to end before it had read all records";
+        let broke_off = self.broke_off.then(|| broke_off.to_owned());
+        let mut lines: Vec<String> = broke_off.into_iter().collect();
+        lines.extend(wrong.map(ToString::to_string));
         let part = self.counters.iter().filter(|event| !event.is_complete());
         lines.extend(part.map(ToString::to_string));
         if self.side_band_lost > 0 {
@@ -508,6 +515,10 @@ mod tests {
             },
             Account {
                 unended: 1,
+                ..Account::default()
+            },
+            Account {
+                broke_off: true,
                 ..Account::default()
             },
             Account {

@@ -17,7 +17,7 @@ pub enum Lying {
     /// A symbolic link, what it says, and when it was last changed.
     Link((u64, u64), Vec<u8>, SystemTime),
     /// Anything else.
-    File((u64, u64)),
+    File((u64, u64), u64),
     /// The folder that tells of processes.
     Processes,
     /// It could not be looked at.
@@ -67,7 +67,7 @@ pub fn lying(path: &Path) -> Lying {
         return Lying::Folder(identity);
     }
     if !metadata.is_symlink() {
-        return Lying::File(identity);
+        return Lying::File(identity, metadata.nlink());
     }
     match (fs::read_link(path), changed_at(&metadata)) {
         (Ok(to), Some(changed)) => Lying::Link(identity, to.into_os_string().into_vec(), changed),

@@ -177,9 +177,7 @@ impl Host {
         let mut threads = self.threads(pid);
         threads.sort_unstable();
         let thread = |tid: u32| {
-            let path = self.root.join(format!("proc/{pid}/task/{tid}/comm"));
-            let mut name = std::fs::read(path).ok()?;
-            name.pop_if(|last| *last == b'\n');
+            let name = self.comm(&format!("proc/{pid}/task/{tid}"))?;
             let tid = Tid(tid);
             Some(LivingThread { tid, name })
         };

@@ -3,7 +3,6 @@
 use super::process::value;
 use super::{Host, Living};
 use perf_records::units::{Pid, Tid};
-use std::os::unix::ffi::OsStringExt;
 
 /// A process that was found in the middle of its life. Each part is of its own moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,22 +60,23 @@ impl Host {
     #[must_use]
     pub fn midlife(&self, process: &Living) -> Midlife {
         let pid = process.pid;
-        let folder = self.root.join(format!("proc/{pid}"));
         let threads = self.threads_of(pid).unwrap_or_default();
-        let entries = std::fs::read_dir(folder.join("fd"));
+        let entries = std::fs::read_dir(self.root.join(format!("proc/{pid}/fd")));
         let denied = |error: &std::io::Error| error.kind() == std::io::ErrorKind::PermissionDenied;
         let is_closed = entries.as_ref().is_err_and(denied);
         let entries = entries.into_iter().flatten().flatten();
         let descriptors = entries.filter_map(|entry| {
-            let number = entry.file_name().to_str()?.parse().ok()?;
-            let name = std::fs::read_link(entry.path()).ok()?;
-            Some((number, name.into_os_string().into_vec()))
+            let number: u32 = entry.file_name().to_str()?.parse().ok()?;
+            let link = self.link(&format!("proc/{pid}/fd/{number}")).ok()?;
+            Some((number, link))
         });
         let mut descriptors: Vec<_> = descriptors.collect();
         descriptors.sort_unstable();
-        let link = |name: &str| std::fs::read_link(folder.join(name)).ok();
-        let own_root = std::fs::read_link(self.root.join("proc/self/root")).ok();
-        let directory = link("cwd").filter(|_| own_root.is_some() && link("root") == own_root);
+        let root = |process: &str| self.link(&format!("proc/{process}/root")).ok();
+        let own_root = root("self");
+        let directory = self.directory_of(pid.0).ok();
+        let directory =
+            directory.filter(|_| own_root.is_some() && root(&pid.to_string()) == own_root);
         let calls = process.threads.iter().filter_map(|thread| {
             let tid = thread.tid;
             let read = |name: &str| self.read_lossy(&format!("proc/{pid}/task/{tid}/{name}"));
@@ -90,7 +90,7 @@ impl Host {
             pid,
             descriptors,
             is_closed,
-            directory: directory.map(|path| path.into_os_string().into_vec()),
+            directory,
             calls: calls.collect(),
             threads,
         }
@@ -124,6 +124,7 @@ fn waiting_in(line: &str) -> Option<(i32, [u64; 6])> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::ffi::OsStringExt;
 
     #[test]
     fn a_call_is_told_of_a_thread_that_waits_in_one() {

@@ -156,16 +156,19 @@ impl Host {
         std::fs::read_link(self.root.join(format!("proc/self/fd/{number}"))).ok()
     }
 
-    /// Whether a descriptor of this process is open for writing, or may be.
+    /// Whether a descriptor of this process is open for reading and for writing, or may be.
     #[must_use]
-    pub fn may_write(&self, number: i32) -> bool {
-        let told = self.read(&format!("proc/self/fdinfo/{number}")).ok();
-        let flags = told.as_deref().and_then(|told| {
-            let mut lines = told.lines();
-            let flags = lines.find_map(|line| line.strip_prefix("flags:"))?;
-            i32::from_str_radix(flags.trim(), 8).ok()
-        });
-        flags.is_none_or(|flags| flags & libc::O_ACCMODE != libc::O_RDONLY)
+    pub fn access(&self, number: i32) -> (bool, bool) {
+        let told = self.read(&format!("proc/self/fdinfo/{number}"));
+        let told = told.unwrap_or_default();
+        let flags = process::value(&told, "flags:").map(|flags| i32::from_str_radix(flags, 8));
+        let flags = flags.and_then(Result::ok);
+        match flags.map(|flags| (flags & libc::O_PATH != 0, flags & libc::O_ACCMODE)) {
+            Some((true, _)) => (false, false),
+            Some((_, libc::O_RDONLY)) => (true, false),
+            Some((_, libc::O_WRONLY)) => (false, true),
+            _ => (true, true),
+        }
     }
 
     /// The descriptors of this process that a program has as well which it executes, but for the

@@ -17,8 +17,12 @@ impl Host {
     /// The name of a thread's process, as `PR_SET_NAME` and `execve(2)` set it.
     #[must_use]
     pub fn name_of(&self, process: u32) -> Option<Vec<u8>> {
-        let path = self.root.join(format!("proc/{process}/comm"));
-        let mut name = std::fs::read(path).ok()?;
+        self.comm(&format!("proc/{process}"))
+    }
+
+    /// The name of a task, by its folder.
+    pub(super) fn comm(&self, folder: &str) -> Option<Vec<u8>> {
+        let mut name = std::fs::read(self.root.join(folder).join("comm")).ok()?;
         name.pop_if(|last| *last == b'\n');
         Some(name)
     }
@@ -53,7 +57,7 @@ impl Host {
         options.open(path)
     }
 
-    fn link(&self, path: &str) -> io::Result<Vec<u8>> {
+    pub(super) fn link(&self, path: &str) -> io::Result<Vec<u8>> {
         let link = std::fs::read_link(self.root.join(path))?;
         Ok(link.into_os_string().into_vec())
     }

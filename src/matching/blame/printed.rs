@@ -9,8 +9,8 @@ pub(super) struct Printed {
     /// The ends of streams, each by the stream's number.
     rests: BTreeMap<u64, Rest>,
     running: Vec<Arc<str>>,
-    /// All names, in the order in which they came.
-    begun: Vec<Arc<str>>,
+    /// All names that came.
+    begun: BTreeSet<Arc<str>>,
     ended: BTreeSet<Arc<str>>,
     /// What ran from each moment on.
     states: Vec<(u64, State)>,
@@ -34,6 +34,12 @@ struct Rest {
 pub(super) enum State {
     Running(Vec<Arc<str>>),
     Unknown,
+}
+
+impl State {
+    pub(super) fn is_of_a_test(&self) -> bool {
+        matches!(self, Self::Running(names) if !names.is_empty())
+    }
 }
 
 /// What a line says.
@@ -101,8 +107,7 @@ impl Printed {
             Said::Begins(name) => {
                 let name = Arc::from(name);
                 // No runner begins a test twice.
-                self.is_doubtful |= self.begun.contains(&name);
-                self.begun.push(Arc::clone(&name));
+                self.is_doubtful |= !self.begun.insert(Arc::clone(&name));
                 self.running.push(name);
             }
             Said::GoesOn(name) => {
@@ -112,14 +117,12 @@ impl Printed {
             }
             Said::Waits(name) => self.running.retain(|it| **it != *name),
             Said::Ended(name) => {
-                let is_known = self.begun.iter().any(|it| **it == *name);
+                let is_known = self.begun.contains(name);
                 self.is_doubtful |= !is_known || !self.ended.insert(name.into());
                 self.running.retain(|it| **it != *name);
             }
             Said::Was(name) => {
-                let name = Arc::from(name);
-                self.is_doubtful |= self.begun.contains(&name);
-                self.begun.push(name);
+                self.is_doubtful |= !self.begun.insert(name.into());
             }
         }
     }
@@ -148,8 +151,7 @@ impl Printed {
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = Arc<str>> {
-        let names: BTreeSet<Arc<str>> = self.begun.iter().cloned().collect();
-        names.into_iter()
+        self.begun.iter().cloned()
     }
 
     pub(super) fn is_doubtful(&self) -> bool {

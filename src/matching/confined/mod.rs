@@ -5,6 +5,7 @@
 //! it is [`Answer::Unknown`], and so is then whether it is allowed.
 
 mod acts;
+mod handed;
 mod ioctls;
 mod reaches;
 mod stated;
@@ -12,17 +13,17 @@ mod table;
 mod told;
 mod worlds;
 
-pub use stated::{Deeds, Done, Statement, statement};
+pub use handed::{Handed, HandedTo, Judged};
+pub use stated::{Deeds, Done, Statement, changed_among, statement};
 pub use table::{PROCESSES, Realm, needed, stated};
 
 use super::answer::Answer;
 use super::blame::{Blamed, Blaming, Tests};
 use super::judge::{Finding, Said, Told};
 use crate::scenario::{BlameBy, Confined, TestRules};
-use crate::trace::{Deed, Normalised, Part, Reached, StableName, Value};
-use acts::{Act, Thing, acts};
+use crate::trace::{Deed, Normalised, Reached, StableName, Value};
+use acts::{Act, acts};
 use reaches::Sockets;
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use table::closes;
 use told::{Family, shown, undecided};
@@ -105,35 +106,6 @@ impl Confinement {
     pub fn calls(&self) -> BTreeSet<&'static str> {
         let all = self.all().into_iter();
         all.flat_map(|rules| needed(rules.confined())).collect()
-    }
-
-    /// Whether each of its rules lets a file be written that is no link.
-    #[must_use]
-    pub fn lets_write(&self, path: &[u8]) -> bool {
-        let name = path.to_vec();
-        let part = Part {
-            name: "path".into(),
-            alias: None,
-            text: String::new(),
-            value: Value::Path {
-                given: name.clone(),
-                absolute: Some(name.clone()),
-                reached: Reached::Known {
-                    names: vec![name],
-                    is_led: false,
-                },
-            },
-        };
-        let act = Act {
-            realm: Realm::Writes,
-            thing: Thing::File(Cow::Borrowed(&part)),
-            is_done: Answer::Yes,
-        };
-        self.all().into_iter().all(|rules| {
-            let worlds = Worlds::new(rules.confined(), &self.folders, &[]);
-            let is_closed = closes(rules.confined(), Realm::Writes);
-            !is_closed || worlds.allows(&act) == Answer::Yes
-        })
     }
 
     /// The rules of the whole first, then those of each test.
@@ -251,10 +223,11 @@ pub fn confine(
     found
 }
 
-/// Rules of a test that did not run hold nothing.
+/// Rules of a test that did not run hold nothing: a failure where no test is known to have run.
 fn unused(rules: Rules<'_>, tests: &Tests, forgets: bool) -> Option<(Realm, Finding)> {
     let (test, line) = rules.test?;
-    if tests.seen().iter().any(|name| test.is_of(name)) {
+    let seen = tests.seen();
+    if seen.iter().any(|name| test.is_of(name)) {
         return None;
     }
     let mut closed = Realm::ALL.into_iter();
@@ -269,10 +242,14 @@ fn unused(rules: Rules<'_>, tests: &Tests, forgets: bool) -> Option<(Realm, Find
         BlameBy::Output => "no runner printed that a test of this name ran",
     };
     let text = format!("`tests.\"{name}\"` (line {line}) holds nothing: {by}");
-    Some(match forgets {
-        true => (realm, Finding::Unknown(rules.said(realm, text))),
-        false => (realm, Finding::Failed(rules.said(realm, text))),
-    })
+    let said = rules.said(realm, text);
+    let finding = match (forgets, seen.is_empty()) {
+        (true, _) => Finding::Unknown(said),
+        (false, true) => Finding::Failed(said),
+        // A runner may have been asked for other tests alone.
+        (false, false) => Finding::Remark(said),
+    };
+    Some((realm, finding))
 }
 
 /// The workload's own `execve`, which was entered before anything was recorded.

@@ -8,7 +8,7 @@ use super::{is_start, shown};
 use crate::matching::answer::Answer;
 use crate::matching::blame::{Blamed, Blaming, Tests};
 use crate::matching::field::numbers;
-use crate::trace::{Deed, Normalised, Value};
+use crate::trace::{Deed, Normalised, Part, Reached, Value};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -35,11 +35,13 @@ pub enum Deeds {
     Privileges,
     /// A signal was sent to a process that is not the command's.
     Signalled,
+    /// A descriptor was there from the start, of a file or a socket.
+    Handed,
 }
 
 impl Deeds {
     /// Every one, in that order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Executed,
         Self::Read,
         Self::Written,
@@ -50,6 +52,7 @@ impl Deeds {
         Self::Opened,
         Self::Privileges,
         Self::Signalled,
+        Self::Handed,
     ];
 
     /// Its word in JSON.
@@ -66,6 +69,7 @@ impl Deeds {
             Self::Opened => "opened",
             Self::Privileges => "privileges",
             Self::Signalled => "signalled",
+            Self::Handed => "handed",
         }
     }
 }
@@ -80,7 +84,7 @@ pub struct Done {
     pub to: Option<String>,
     /// For a renamed file, the new name.
     pub new: Option<String>,
-    /// The key of `confined` that is about it; `None` for a signal.
+    /// The key of `confined` that is about it; `None` for a signal, and for a standard stream.
     pub realm: Option<Realm>,
     /// Whether it is known that it was done, and to what.
     pub is_known: bool,
@@ -122,6 +126,19 @@ pub fn statement(blaming: &Blaming, trace: &Normalised) -> Statement {
 }
 
 impl Done {
+    fn signal(to: String, is_known: bool, by: Blamed) -> Self {
+        Self {
+            what: Deeds::Signalled,
+            to: Some(to),
+            new: None,
+            realm: None,
+            is_known,
+            is_usual: false,
+            is_own: false,
+            by,
+        }
+    }
+
     fn of(deed: &Deed, act: &Act<'_>, by: impl Fn() -> Blamed) -> Option<Self> {
         let name = &*deed.name;
         let what = match act.realm {
@@ -175,6 +192,43 @@ impl Done {
     }
 }
 
+/// Returns those among these names of files by which the run changed a file, and not its name
+/// alone.
+#[must_use]
+pub fn changed_among(trace: &Normalised, names: &BTreeSet<Vec<u8>>) -> BTreeSet<String> {
+    const OF_NAMES: [&str; 8] = [
+        "link",
+        "linkat",
+        "rename",
+        "renameat",
+        "renameat2",
+        "rmdir",
+        "unlink",
+        "unlinkat",
+    ];
+    let mut sockets = Sockets::default();
+    let mut changed = BTreeSet::new();
+    for deed in trace.in_order() {
+        let acts = acts(deed, &mut sockets).into_iter();
+        let writes = acts.filter(|act| act.realm == Realm::Writes);
+        for act in writes.filter(|_| !OF_NAMES.contains(&&*deed.name)) {
+            let Thing::File(part) = &act.thing else {
+                continue;
+            };
+            let (Value::Path { reached, .. } | Value::File { reached, .. }) = &part.value else {
+                continue;
+            };
+            let Reached::Known { names: own, .. } = reached else {
+                continue;
+            };
+            if own.iter().any(|name| names.contains(name)) {
+                changed.extend(shown(act.realm, &act.thing, None));
+            }
+        }
+    }
+    changed
+}
+
 /// The path of what is told of a process, for whichever process: `/proc/*/status`.
 fn without_id(path: String) -> String {
     let root = PROCESSES.trim_end_matches('*');
@@ -219,7 +273,12 @@ fn signalled(deed: &Deed, by: impl Fn() -> Blamed) -> Option<Done> {
     if matches!(returns, Some(Value::Error(_) | Value::Never)) {
         return None;
     }
-    let target = deed.fields.first().map(|part| &part.value);
+    let is_owner = &*deed.name == "fcntl";
+    let target = match is_owner {
+        true => owner(deed)?,
+        false => deed.fields.first(),
+    };
+    let target = target.map(|part| &part.value);
     let whom = match target {
         Some(Value::Task { task: Some(_), .. }) => return None,
         Some(Value::Task { id: 1.., .. }) => Some("a process outside"),
@@ -228,6 +287,13 @@ fn signalled(deed: &Deed, by: impl Fn() -> Blamed) -> Option<Done> {
         Some(Value::Task { .. }) => Some("a process group"),
         _ => None,
     };
+    if is_owner {
+        return Some(Done::signal(
+            format!("a signal by F_SETOWN to {}", whom.unwrap_or("a process")),
+            whom.is_some(),
+            by(),
+        ));
+    }
     let signal = deed.part("sig");
     let number = signal
         .as_ref()
@@ -238,17 +304,23 @@ fn signalled(deed: &Deed, by: impl Fn() -> Blamed) -> Option<Done> {
     }
     let is_read = number.is_some() && whom.is_some();
     let signal = signal.map_or_else(|| "a signal".to_owned(), |part| part.text.clone());
-    Some(Done {
-        what: Deeds::Signalled,
-        to: Some(format!(
-            "{signal} to {}",
-            whom.unwrap_or("a process by its descriptor")
-        )),
-        new: None,
-        realm: None,
-        is_known: is_read,
-        is_usual: false,
-        is_own: false,
-        by: by(),
-    })
+    let whom = whom.unwrap_or("a process by its descriptor");
+    Some(Done::signal(format!("{signal} to {whom}"), is_read, by()))
+}
+
+/// The argument that says who gets the signals of a file, `None` where a structure has it
+/// (`F_SETOWN_EX`); nothing for a call that is not about that, or about nobody.
+fn owner(deed: &Deed) -> Option<Option<&Part>> {
+    const SET_OWNER: i128 = 8;
+    const SET_OWNER_EX: i128 = 15;
+    const NOBODY: Value = Value::Task { id: 0, task: None };
+    let command = numbers(&deed.fields.get(1)?.value).first().copied();
+    match command {
+        Some(SET_OWNER) => {
+            let owner = deed.fields.get(2);
+            owner.is_none_or(|it| it.value != NOBODY).then_some(owner)
+        }
+        Some(SET_OWNER_EX) => Some(None),
+        _ => None,
+    }
 }

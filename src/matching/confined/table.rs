@@ -181,8 +181,9 @@ pub fn needed(confined: &Confined) -> BTreeSet<&'static str> {
 /// The folder of what is told of a process, whichever it is.
 pub const PROCESSES: &str = "/proc/*";
 
-/// Calls that send signals.
+/// Calls that send signals, or have the kernel send them.
 pub(super) const SIGNALS: &[&str] = &[
+    "fcntl",
     "kill",
     "pidfd_send_signal",
     "rt_sigqueueinfo",

@@ -126,6 +126,8 @@ pub(super) fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) 
             let path = path(not_allowed.or(names.first()).unwrap_or(own));
             match realm {
                 Realm::Network => format!("unix:{path}"),
+                // A rule without a slash is of the folders in `PATH`.
+                Realm::Programs if !path.contains('/') => format!("./{path}"),
                 _ => path,
             }
         }

@@ -186,6 +186,7 @@ fn what_was_overwritten_is_not_judged() {
             Finding::Failed(_) => "failed",
             Finding::Unknown(_) => "unknown",
             Finding::GaveUp(_) => "gave up",
+            Finding::Remark(_) => "remarked",
         });
         words.collect::<Vec<_>>()
     };

@@ -32,6 +32,7 @@ fn check(text: &str, answer: &[&str]) {
             Finding::Failed(_) => "failed",
             Finding::Unknown(_) => "unknown",
             Finding::GaveUp(_) => "gave up",
+            Finding::Remark(_) => "remarked",
         })
         .collect();
     assert_eq!(words, answer, "{text}: {:?}", judgement.findings);

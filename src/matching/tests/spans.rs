@@ -167,6 +167,7 @@ fn judged_with(rule: &SpanRule, text: &str, wanted: &str) -> Vec<&'static str> {
         Finding::Failed(_) => "failed",
         Finding::Unknown(_) => "unknown",
         Finding::GaveUp(_) => "gave up",
+        Finding::Remark(_) => "remarked",
     };
     judgement.findings.iter().map(word).collect()
 }

@@ -31,7 +31,9 @@ impl Reader<'_> {
 
     /// Called when every task is dead: a task whose end has no record went where no event looks.
     pub(in crate::run) fn expect_ends(&mut self) {
-        self.unended = self.lineage.living().len() as u64;
+        if !self.broke_off {
+            self.unended = self.lineage.living().len() as u64;
+        }
     }
 
     /// Whether a record of `cgroup:cgroup_attach_task` says that a task came into the workload's
@@ -84,6 +86,7 @@ impl Reader<'_> {
         Account {
             out_of_sight,
             unended: self.unended,
+            broke_off: self.broke_off,
             legacy_calls: self.legacy_calls,
             throttled: self.throttled,
             blind_rings: self.blind_rings,

@@ -46,16 +46,16 @@ impl Family {
         self.members.contains(&tid)
     }
 
-    /// A record shows that a thread is not making a task.
-    pub(super) fn is_outside(&mut self, tid: Tid) {
+    /// Notes that a record shows a thread that is not making a task.
+    pub(super) fn note_outside(&mut self, tid: Tid) {
         if self.has(tid) {
             self.outside.insert(tid);
         }
     }
 
-    /// Whether a task that is born is followed. One that may lack events is not if it was there
-    /// when the following began: of threads it is looked for then.
-    fn admits(&mut self, task: &Task) -> bool {
+    /// Takes a task in that is born; returns whether it is followed. One that may lack events is
+    /// not if it was there when the following began: of threads it is looked for then.
+    fn admit(&mut self, task: &Task) -> bool {
         if !self.has(task.parent_tid) || task.time <= self.open {
             return false;
         }
@@ -70,14 +70,15 @@ impl Family {
         true
     }
 
-    fn ends(&mut self, tid: Tid) -> bool {
+    fn remove(&mut self, tid: Tid) -> bool {
         self.ended.insert(tid);
         self.outside.remove(&tid);
         self.members.remove(&tid)
     }
 
-    /// These were the threads of a followed process when all had been started.
-    pub(super) fn are(&mut self, n: usize, threads: &[Tid]) {
+    /// Counts those among the threads that a followed process had when all had been started which
+    /// are no members.
+    pub(super) fn compare(&mut self, n: usize, threads: &[Tid]) {
         let unknown = |tid: &&Tid| !self.members.contains(*tid) && !self.ended.contains(*tid);
         let n_unknown = threads.iter().filter(unknown).count();
         self.half_made += n_unknown as u64;
@@ -85,7 +86,8 @@ impl Family {
         self.half_made += n.saturating_sub(threads.len()) as u64;
     }
 
-    pub(super) fn settled(&mut self) {
+    /// Forgets who ended: all lists were compared.
+    pub(super) fn settle(&mut self) {
         self.ended = HashSet::new();
     }
 }
@@ -96,18 +98,21 @@ impl Reader<'_> {
         self.family.as_ref().is_none_or(|family| family.has(tid))
     }
 
-    pub(super) fn is_born(&mut self, task: &Task) -> bool {
+    /// Takes a task in that is born; returns whether it is followed.
+    pub(super) fn admit(&mut self, task: &Task) -> bool {
         let family = self.family.as_mut();
-        family.is_none_or(|family| family.admits(task))
+        family.is_none_or(|family| family.admit(task))
     }
 
-    pub(super) fn has_ended(&mut self, tid: Tid) -> bool {
+    /// Lets a task go that has ended; returns whether it was followed.
+    pub(super) fn remove(&mut self, tid: Tid) -> bool {
         let family = self.family.as_mut();
-        family.is_none_or(|family| family.ends(tid))
+        family.is_none_or(|family| family.remove(tid))
     }
 
-    /// After an exec the process has one thread, with the leader's id.
-    pub(super) fn is_executed(&mut self, pid: Pid, tid: Tid) -> bool {
+    /// Takes the leader of a followed process that executed a program: its one thread. Returns
+    /// whether it is followed.
+    pub(super) fn take_over(&mut self, pid: Pid, tid: Tid) -> bool {
         let Some(family) = &mut self.family else {
             return true;
         };
@@ -118,11 +123,11 @@ impl Reader<'_> {
     }
 
     /// Notes that a half of a call came: its thread makes no task.
-    pub(super) fn makes_none(&mut self, tid: Tid, meaning: Meaning) {
+    pub(super) fn note_half(&mut self, tid: Tid, meaning: Meaning) {
         if let (Some(family), Meaning::Enter { .. } | Meaning::Leave { .. }) =
             (&mut self.family, meaning)
         {
-            family.is_outside(tid);
+            family.note_outside(tid);
         }
     }
 }

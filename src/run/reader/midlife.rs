@@ -8,7 +8,18 @@ use perf_records::record::Comm;
 use perf_records::units::{Nanos, Pid, Tid};
 use std::collections::HashSet;
 use syscall_model::files::FileKind;
-use syscall_model::names::Abi;
+use syscall_model::names::{self, Abi};
+
+/// How the following of processes that live began.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::run) struct Begun {
+    /// When all events were open.
+    pub(in crate::run) open: Nanos,
+    /// When all of them had been started.
+    pub(in crate::run) started: Nanos,
+    /// When procfs had said all of the processes.
+    pub(in crate::run) told: Nanos,
+}
 
 /// What procfs said of the processes, and when all of it was read.
 #[derive(Debug)]
@@ -18,19 +29,22 @@ pub(super) struct Found {
 }
 
 impl Reader<'_> {
-    /// Called before the first record: these processes live already, and their events were open at
-    /// `open` and started at `since`; by `by` procfs had said this of them. Samples of before
-    /// `since` are of some events and not of others.
+    /// Called before the first record: these processes live already, and procfs said this of them.
+    /// Samples of before their events had been started are of some events and not of others.
     pub(in crate::run) fn know(
         &mut self,
         living: &[Living],
-        (open, since, by): (Nanos, Nanos, Nanos),
+        Begun {
+            open,
+            started,
+            told,
+        }: Begun,
         processes: Vec<Midlife>,
     ) {
         self.tracker.remembers();
         self.remembered = Some(HashSet::new());
-        self.span = since..=Nanos(u64::MAX);
-        let mut family = Family::new(open, since);
+        self.span = started..=Nanos(u64::MAX);
+        let mut family = Family::new(open, started);
         for process in living {
             let (pid, mut sharing) = (process.pid, Vec::new());
             let leader = Tid(pid.0);
@@ -54,7 +68,10 @@ impl Reader<'_> {
             self.tables.belong_together(&sharing);
         }
         self.family = Some(family);
-        self.found = Some(Found { by, processes });
+        self.found = Some(Found {
+            by: told,
+            processes,
+        });
     }
 
     /// Called when events are about to be stopped, one by one: from now on samples are of some and
@@ -74,26 +91,26 @@ impl Reader<'_> {
             let main = self.tracker.actor(main.0, main.1, &mut self.out).thread;
             self.flush();
             let files = process.descriptors.into_iter();
-            let files = files.map(|(number, name)| (number, kind(name)));
+            let files = files.map(|(number, name)| (number, FileKind::of_link(name)));
             self.tables.found(main, files.collect(), process.directory);
             for (tid, number, args) in process.calls {
                 if self.follows(tid) && self.forgot_calls_of(tid) {
                     let (who, call) = ((process.pid, tid), (Abi::native(), number));
                     self.tracker
                         .under_way(who, found.by, call, args, &mut self.out);
-                    if !makes_tasks(number)
+                    if !names::makes_tasks(call.0, call.1)
                         && let Some(family) = &mut self.family
                     {
-                        family.is_outside(tid);
+                        family.note_outside(tid);
                     }
                 }
             }
             if let Some(family) = &mut self.family {
-                family.are(process.threads.n, &process.threads.listed);
+                family.compare(process.threads.n, &process.threads.listed);
             }
         }
         if let Some(family) = &mut self.family {
-            family.settled();
+            family.settle();
         }
         self.flush();
     }
@@ -110,24 +127,4 @@ impl Reader<'_> {
             }
         }
     }
-}
-
-/// What has no name any more is found by none.
-fn kind(name: Vec<u8>) -> FileKind {
-    match name.starts_with(b"/") && !name.ends_with(b" (deleted)") {
-        true => FileKind::Path(name.into()),
-        false => FileKind::Given(name.into()),
-    }
-}
-
-fn makes_tasks(number: i32) -> bool {
-    let makers = [
-        libc::SYS_clone,
-        libc::SYS_clone3,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_fork,
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_vfork,
-    ];
-    makers.contains(&number.into())
 }

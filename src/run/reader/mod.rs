@@ -16,6 +16,7 @@ mod telling;
 mod turns;
 
 pub(in crate::run) use life::Life;
+pub(in crate::run) use midlife::Begun;
 
 use super::chains::Chains;
 use super::halves::{convention, instruction, left_by, number, word};
@@ -84,6 +85,8 @@ pub struct Reader<'a> {
     /// What is known of calls that were held.
     held: Option<held::Calls>,
     error: Option<SessionError>,
+    /// Whether the rest of the records was not read, as the harness was asked to end.
+    broke_off: bool,
     /// `None` if no event has call chains.
     chains: Option<Chains>,
     /// The call chains of calls that have not returned, by thread and time.
@@ -152,6 +155,7 @@ impl<'a> Reader<'a> {
             fault: setting.fault,
             held: setting.held.clone().map(held::Calls::new),
             error: None,
+            broke_off: false,
         }
     }
 
@@ -217,7 +221,7 @@ impl<'a> Reader<'a> {
         let has_started = self.started || self.starts(place);
         let is_its = has_started && Some(pid) != self.init && self.follows(tid);
         if is_its {
-            self.makes_none(tid, meaning);
+            self.note_half(tid, meaning);
         }
         is_its
     }

@@ -14,7 +14,7 @@ impl Reader<'_> {
             // A group's events already fire while init names itself and forks the main process.
             Record::Comm(comm, _) if !(self.started || comm.exec) => {}
             Record::Fork(..) | Record::Exit(..) if !self.started => {}
-            Record::Comm(comm, _) if comm.exec && !self.is_executed(comm.pid, comm.tid) => {}
+            Record::Comm(comm, _) if comm.exec && !self.take_over(comm.pid, comm.tid) => {}
             Record::Comm(comm, _) if !self.follows(comm.tid) => {}
             Record::Comm(comm, id) => {
                 self.started |= comm.exec;
@@ -36,14 +36,14 @@ impl Reader<'_> {
                     starts.mapped(map.pid, range, map.name);
                 }
             }
-            Record::Fork(task, _) if !self.is_born(task) => {}
+            Record::Fork(task, _) if !self.admit(task) => {}
             Record::Fork(task, _) => {
                 self.threads.0 += 1;
                 self.threads.1 = self.threads.0.max(self.threads.1);
                 self.tracker.fork(task, &mut self.out);
                 self.lineage.fork(task);
             }
-            Record::Exit(task, _) if !self.has_ended(task.tid) => {}
+            Record::Exit(task, _) if !self.remove(task.tid) => {}
             Record::Exit(task, id) => {
                 self.turn(cpu, Some((task.pid, task.tid)), id.time, true);
                 self.outdates(task.pid, Some(task.tid));

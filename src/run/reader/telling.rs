@@ -41,6 +41,7 @@ impl Reader<'_> {
         self.catch_up(Nanos(u64::MAX));
         self.tracker.finish(&mut self.out);
         self.flush();
+        self.tables.settle();
         for note in self.chains.iter_mut().flat_map(Chains::notes) {
             self.observer.note(&note);
         }

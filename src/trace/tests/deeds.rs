@@ -101,8 +101,11 @@ fn what_ends_a_thread_ends_where_it_was_entered_and_what_is_cut_off_with_the_thr
     assert!(cut.left > other.entered);
 }
 
-#[test]
-fn parts_are_found_by_the_kernels_name_by_what_they_are_and_by_what_all_have() {
+/// The flags of a call that makes a file.
+const FLAGS: u64 = (libc::O_CREAT | libc::O_WRONLY) as u64;
+
+/// The trace of one `openat` that found nothing, in the directory `/tmp/dir`.
+fn opened(path: &[u8]) -> Normalised {
     let format = Captured::read(include_str!(
         "../../../harness/fixtures/payloads/syscalls.sys_enter_openat.txt"
     ))
@@ -113,13 +116,12 @@ fn parts_are_found_by_the_kernels_name_by_what_they_are_and_by_what_all_have() {
     let signatures = Signatures::new(Box::new(source));
     let mut story = Story::new(500);
     story.born(0, 0, None);
-    let flags = (libc::O_CREAT | libc::O_WRONLY) as u64;
     let directory = libc::AT_FDCWD as u32 as u64;
     let mut open = call(
         0,
         "openat",
         (1, 2),
-        [directory, 0x1000, flags, 0o644, 0, 0],
+        [directory, 0x1000, FLAGS, 0o644, 0, 0],
         -2,
     );
     open.memory = Memory::new(vec![Piece {
@@ -128,7 +130,7 @@ fn parts_are_found_by_the_kernels_name_by_what_they_are_and_by_what_all_have() {
         moment: Moment::Enter,
         address: 0x1000,
         state: State::Whole,
-        bytes: b"/tmp/dir/a".as_slice().into(),
+        bytes: path.into(),
     }]);
     enter(&mut story, &open);
     story.tell(Observation::Call(open));
@@ -136,7 +138,32 @@ fn parts_are_found_by_the_kernels_name_by_what_they_are_and_by_what_all_have() {
         directory: Some("/tmp/dir".to_owned()),
         ..View::default()
     };
-    let trace = story.builder.finish().normalise(&view, &signatures);
+    story.builder.finish().normalise(&view, &signatures)
+}
+
+#[test]
+fn the_working_directory_in_a_path_is_replaced_where_the_path_begins_with_it() {
+    for (path, named) in [
+        ("/tmp/dir", "$DIR"),
+        ("/tmp/dir/a", "$DIR/a"),
+        ("/tmp/dir@a", "/tmp/dir@a"),
+        ("x=/tmp/dir/a", "x=/tmp/dir/a"),
+        ("/mnt:/tmp/dir/a", "/mnt:/tmp/dir/a"),
+        ("$DIR/a", "$$DIR/a"),
+    ] {
+        let trace = opened(path.as_bytes());
+        let deeds = trace.in_order();
+        let part = deeds.first().and_then(|deed| deed.part("path"));
+        let Some(Value::Path { given, .. }) = part.map(|part| part.value.clone()) else {
+            panic!("{deeds:?}")
+        };
+        assert_eq!(String::from_utf8_lossy(&given), named);
+    }
+}
+
+#[test]
+fn parts_are_found_by_the_kernels_name_by_what_they_are_and_by_what_all_have() {
+    let trace = opened(b"/tmp/dir/a");
     let deeds = trace.in_order();
     let [deed] = deeds[..] else {
         panic!("{deeds:?}")
@@ -150,7 +177,7 @@ fn parts_are_found_by_the_kernels_name_by_what_they_are_and_by_what_all_have() {
     assert_eq!(value("filename"), Some(path.clone()));
     assert_eq!(value("path"), Some(path));
     let names = ["O_WRONLY", "O_CREAT"].map(Into::into).to_vec();
-    assert_eq!(value("flags"), Some(Value::Names(names, flags)));
+    assert_eq!(value("flags"), Some(Value::Names(names, FLAGS)));
     assert_eq!(value("mode"), Some(Value::Number(0o644)));
     assert_eq!(value("returns"), Some(Value::Error("ENOENT".into())));
     let task = StableName {

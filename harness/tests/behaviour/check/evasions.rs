@@ -38,27 +38,6 @@ fn a_daemon_that_writes_before_it_ends_is_seen() {
 }
 
 #[test]
-fn a_file_that_the_command_is_handed_open_for_writing_takes_a_rule() {
-    require!(right_to_trace());
-    let project = ruled(NO_WRITES);
-    let harness = env!("CARGO_BIN_EXE_harness");
-    let handed = |redirection: &str| {
-        let shell = format!("{harness} check rules.yaml -- true {redirection}");
-        project.run(&[], &["sh", "-c", &shell])
-    };
-    let run = handed("5>>given");
-    run.assert_status(1);
-    assert!(
-        run.stderr.contains("was handed descriptor 5"),
-        "{}",
-        run.stderr
-    );
-    handed("5<rules.yaml").assert_status(0);
-    project.write("rules.yaml", "expect: { confined: { writes: [given] } }\n");
-    handed("5>>given").assert_status(0);
-}
-
-#[test]
 fn a_link_out_of_the_folder_is_where_it_leads() {
     require!(right_to_trace());
     let project = ruled("expect: { confined: { writes: [d, \"d/**\"] } }\n");
@@ -88,6 +67,42 @@ fn a_link_that_is_replaced_behind_the_write_is_where_it_led() {
     );
 }
 
+/// The link is made beforehand, so that no call of the run tells of it.
+#[test]
+fn a_write_by_a_hard_link_to_a_file_outside_is_never_a_pass() {
+    require!(right_to_trace());
+    let project = ruled("expect: { confined: { writes: [data, \"data/**\"] } }\n");
+    let other = Project::new();
+    other.write("victim", "");
+    project.run(&[], &["mkdir", "data"]).assert_status(0);
+    let victim = other.join("victim");
+    std::fs::hard_link(&victim, project.join("data/l")).expect("a link");
+    let shell = "echo x > data/l";
+    let run = project.checked(shell);
+    run.assert_status(1);
+    assert!(run.stderr.contains("incomplete"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("`data/l` was changed"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(summary(&project.stated(shell))["complete"], false);
+    // To take the name away changes nothing outside.
+    project.checked("rm data/l").assert_status(0);
+    // Where all names are known the rules hold for each.
+    project.write("data/a", "");
+    std::fs::hard_link(project.join("data/a"), project.join("data/b")).expect("a link");
+    project.checked("echo x > data/a").assert_status(0);
+    std::fs::hard_link(project.join("data/a"), project.join("outside")).expect("a link");
+    let run = project.checked("echo x > data/a");
+    run.assert_status(1);
+    assert!(
+        run.stderr.contains("does not allow `outside`"),
+        "{}",
+        run.stderr
+    );
+}
+
 /// The same in a folder that is not known before: it may have been any file.
 #[test]
 fn a_name_outside_whose_folder_changed_is_not_known() {
@@ -104,6 +119,44 @@ fn a_name_outside_whose_folder_changed_is_not_known() {
     let run = project.harness(&["check", "rules.yaml", "--", "bash", "-c", &shell]);
     run.assert_status(1);
     assert!(!run.stderr.contains("      pass"), "{}", run.stderr);
+}
+
+#[test]
+fn a_new_file_outside_is_stated_and_rules_hold_for_it() {
+    require!(right_to_trace());
+    let project = Project::new();
+    // Folders above it are no other test's to change.
+    let other = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let there = other.path().to_str().expect("text");
+    // Times of folders have the grain of a tick, which a run outlasts.
+    project.stated("true");
+    let shell = format!("echo x > {there}/a; mkdir {there}/d; (set -C; echo x > {there}/b)");
+    let lines = project.stated(&shell);
+    let made = ["a", "b", "d"].map(|name| format!("{there}/{name}"));
+    assert_eq!(super::done(&lines, "written"), made);
+    assert_eq!(summary(&lines)["complete"], true, "{lines:?}");
+    // A name that is taken away is that name, whatever lay there.
+    let lines = project.stated(&format!(
+        "rm {there}/b; mv {there}/a {there}/c; rmdir {there}/d"
+    ));
+    assert_eq!(
+        super::done(&lines, "deleted"),
+        [made[1].as_str(), made[2].as_str()]
+    );
+    assert_eq!(super::done(&lines, "renamed"), [made[0].as_str()]);
+    assert_eq!(summary(&lines)["complete"], true, "{lines:?}");
+    project.write("rules.yaml", "expect: { confined: { writes: [] } }\n");
+    let run = project.checked(&format!("echo x > {there}/e"));
+    run.assert_status(1);
+    let said = format!("does not allow `{there}/e`");
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    project.write(
+        "rules.yaml",
+        "expect: { confined: { writes: [\"/never/there\"] } }\n",
+    );
+    project
+        .checked(&format!("echo x > {there}/f"))
+        .assert_status(1);
 }
 
 #[test]

@@ -34,6 +34,15 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
+/// The verdict on a scenario, and its first reason.
+pub(crate) fn verdict(yaml: &str) -> (String, String) {
+    let project = Project::with("it", yaml);
+    let run = project.harness(&["run", "--format", "json", "scenarios"]);
+    let verdict = run.verdicts()["it"].clone();
+    project.assert_nothing_left();
+    verdict
+}
+
 impl Project {
     /// An empty one.
     pub(crate) fn new() -> Self {
