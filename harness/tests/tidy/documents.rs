@@ -22,7 +22,7 @@ fn forbidden() -> Vec<(String, &'static str)> {
 
 /// The lock file names what it was resolved from, and licences are other people's words.
 fn is_ours(path: &str) -> bool {
-    path != "Cargo.lock" && path != "LICENSE-APACHE"
+    path != "Cargo.lock" && !path.ends_with("LICENSE-APACHE")
 }
 
 fn forbidden_words(sources: &[&Source]) -> Vec<String> {
@@ -311,4 +311,29 @@ fn packages_come_from_the_public_registry() {
         "Cargo.lock:2",
         &foreign_packages("[[package]]\nsource = \"git+https://example.org/x\""),
     );
+}
+
+/// What is wrong with the licences of the packages that are published. A package holds them
+/// itself, as files: some ways of copying a repository turn a symbolic link into its text.
+fn other_licences(sources: &[&Source]) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let is_published = |source: &&&Source| source.text.contains("publish.workspace");
+    let packages = sources.iter().filter(is_published);
+    for package in packages.filter_map(|it| it.path.strip_suffix("/Cargo.toml")) {
+        for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            let path = format!("{package}/{name}");
+            let held = sources.iter().find(|source| source.path == path);
+            if held.is_none_or(|held| held.text != repository::read(name)) {
+                complaints.push(format!("{path}: copy the repository's `{name}` here"));
+            }
+        }
+    }
+    complaints
+}
+
+#[test]
+fn every_package_holds_the_licences() {
+    expect_none(&other_licences(&repository::all()));
+    let manifest = planted("src/new/Cargo.toml", "publish.workspace = true");
+    assert_eq!(other_licences(&manifest).len(), 2);
 }

@@ -32,7 +32,7 @@ fn several_guests() -> RwLockWriteGuard<'static, ()> {
 }
 
 fn list() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../ci/kernels.yaml")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels.yaml")
 }
 
 fn harness(words: &[&str]) -> Output {

@@ -268,6 +268,7 @@ impl Lesson {
             when: fault.when,
             per: Per::Run,
             injected,
+            until: None,
         });
         let given = Given {
             site,
