@@ -39,7 +39,7 @@ mod tree;
 pub mod uring;
 
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
-pub use choice::{Choice, Ending, Paths};
+pub use choice::{Choice, Descriptors, Endings, Paths};
 pub use injected::{Answer, Injected};
 pub use layout::native_words;
 pub use lineage::{Creator, Lineage, Living};

@@ -17,6 +17,10 @@ use super::{Call, Entry, Outcome, Signature, errno};
 pub trait Values {
     /// An id of a task, in its own pid namespace; 0 and -1 are never passed.
     fn task(&mut self, id: i32, out: &mut String);
+    /// An id of a process group: that of the task that founded it, whether it still lives or not.
+    fn group(&mut self, id: i32, out: &mut String) {
+        self.task(id, out);
+    }
     /// An address of something in memory, never null.
     fn address(&mut self, address: u64, out: &mut String);
     /// An address for its own sake, never null, and the mapping that it lies in, where that is
@@ -245,7 +249,7 @@ pub(super) fn task(out: &mut String, id: i32, values: &mut impl Values) {
         // kill(2) and similar calls: a process group.
         negative if id < 0 => {
             out.push('-');
-            values.task(-negative, out);
+            values.group(-negative, out);
         }
         _ => values.task(id, out),
     }

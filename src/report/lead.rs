@@ -1,6 +1,7 @@
 //! What a line of text begins with: the thread's id and, if asked for, the time.
 
 use super::line::write_seconds;
+use super::values::task_name;
 use perf_live::sys;
 use perf_records::units::Nanos;
 use std::fmt::Write;
@@ -33,6 +34,8 @@ impl TimeForm {
 #[derive(Debug, Default)]
 pub struct Lead {
     times: Option<TimeForm>,
+    /// Whether the thread's name stands behind its id.
+    names: bool,
     /// Nanoseconds to add to a time of the events for one since 1970.
     offset: i64,
     last: Option<Nanos>,
@@ -53,10 +56,20 @@ impl Lead {
         }
     }
 
+    /// Adds the thread's name behind its id: `1234<sh> `.
+    #[must_use]
+    pub fn with_names(mut self, names: bool) -> Self {
+        self.names = names;
+        self
+    }
+
     /// Returns the begin of a line: `1234 `, or with a time `1234 12:00:01.123456 `.
     pub fn of(&mut self, actor: &Actor, time: Nanos) -> &str {
         self.text.clear();
         self.text.push_str(itoa::Buffer::new().format(actor.tid.0));
+        if self.names {
+            task_name(&mut self.text, &actor.comm);
+        }
         self.text.push(' ');
         if let Some(form) = self.times {
             self.time(form, time);

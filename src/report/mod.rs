@@ -56,4 +56,4 @@ pub use summary::{Summary, SummaryOrder};
 pub use sweep::{sweep_human, sweep_json, sweeps_human, sweeps_json, swept_json};
 pub use timeline::{OnCpu, Timeline};
 pub use unfinished::{unfinished, unfinished_json};
-pub use values::Plain;
+pub use values::{Plain, TaskNames};

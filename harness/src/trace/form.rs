@@ -1,11 +1,11 @@
 //! What is written of a run, by the options.
 
-use super::options::{self, By, Descriptors, Format};
+use super::chosen;
+use super::options::{By, Descriptors, Format};
 use super::printer::Form;
-use super::{Arguments, Trouble, other};
+use super::{Arguments, Trouble};
 use perf_records::attr::Chain;
-use syscall_model::{Choice, Ending};
-use trace_harness::report::{Lead, Plain, Summary, TimeForm};
+use trace_harness::report::{Lead, Plain, Summary, TaskNames, TimeForm};
 
 /// Returns the call chain of events without a term for it.
 pub(super) fn call_chain(arguments: &Arguments) -> Option<Chain> {
@@ -36,23 +36,23 @@ pub(super) fn form(arguments: &Arguments, offset: Option<i64>) -> Result<Form, T
                 .to_owned(),
         ));
     }
-    let ending = match (arguments.failed_only, arguments.successful_only) {
-        (true, _) => Ending::Failed,
-        (_, true) => Ending::Succeeded,
-        _ => Ending::Any,
-    };
-    let paths = options::paths(&arguments.paths).map_err(|error| other(error, None))?;
+    let has_names = arguments.decode_pids.is_some() || arguments.command_names;
+    if has_names && arguments.format != Format::Text {
+        let said = "--decode-pids is of lines of text: other forms have the member `comm`";
+        return Err(Trouble::Usage(said.to_owned()));
+    }
     let is_summarised = arguments.summary || arguments.with_summary;
     let summary = Summary::new(arguments.summary_by == By::Thread);
     Ok(Form {
         format: arguments.format,
-        choice: Choice { ending, paths },
+        choice: chosen::choice(arguments)?,
         values: Plain {
             contents: arguments.string_limit.into(),
             bare_descriptors: arguments.decode_fds == Descriptors::None,
+            names: has_names.then(TaskNames::default),
         },
         lines: !arguments.summary,
-        lead: Lead::new(times, offset.unwrap_or_default()),
+        lead: Lead::new(times, offset.unwrap_or_default()).with_names(has_names),
         durations: arguments.times.durations,
         summary: is_summarised.then(|| (summary, arguments.summary_sort.into())),
     })

@@ -1,5 +1,6 @@
 //! `harness trace`: traces one command, live.
 
+mod chosen;
 mod delivered;
 mod events;
 mod form;
@@ -22,7 +23,7 @@ use crate::out::note;
 use crate::{complain, signals, status};
 use delivered::Signals;
 use form::form;
-use options::{By, Descriptors, Faults, Format, Order, Strings, Times};
+use options::{By, Descriptors, Faults, Format, Ids, Order, Strings, Times};
 use perf_live::errors::chain;
 use perf_live::gate::Log;
 use perf_live::host::Host;
@@ -52,7 +53,8 @@ Exit status: the command's own, 128 + n when signal n killed it; 127 where it wa
 125 when the harness had trouble, lost events included. With --input 0, and 125 for a recording that lost events or cannot be read."
 )]
 pub(crate) struct Arguments {
-    /// Events to trace, a list with commas; may be repeated. `trace=` in front of it is accepted
+    /// Events to trace, a list with commas; may be repeated. `trace=` in front of it is accepted;
+    /// `status=` and `fd=` choose among calls by their outcomes and descriptors, as strace's do
     #[arg(short = 'e', long = "events", alias = "trace", value_name = "EVENTS")]
     events: Vec<String>,
     /// Show page faults beside the calls (-e none: alone), each with its instruction and the
@@ -155,6 +157,12 @@ pub(crate) struct Arguments {
     /// What is written of a descriptor
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Descriptors::All)]
     decode_fds: Descriptors,
+    /// Write the name of its program behind each task's id, in front of lines and in arguments
+    #[arg(long, value_name = "WHAT", value_enum)]
+    decode_pids: Option<Ids>,
+    /// The same as --decode-pids comm
+    #[arg(short = 'Y')]
+    command_names: bool,
     /// Write what descriptors refer to: the default, accepted for users of strace
     #[arg(short = 'y', action = clap::ArgAction::Count)]
     _names: u8,

@@ -2,9 +2,6 @@
 
 use perf_live::units::{SoftwareEvent, SoftwareKind};
 use perf_records::attr::Chain;
-use std::io;
-use std::path::{Path, PathBuf};
-use syscall_model::Paths;
 use trace_harness::plan::{self, StringSource, Wanted, WantedEvent};
 use trace_harness::report::{SummaryOrder, TimeForm};
 
@@ -60,6 +57,13 @@ pub(super) enum Descriptors {
     All,
     /// The number
     None,
+}
+
+/// What is written of a task's id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Ids {
+    /// The id, and the name of the task's program
+    Comm,
 }
 
 /// The page faults to record.
@@ -178,19 +182,4 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         .checked_mul(unit)
         .filter(|size| *size > 0)
         .ok_or_else(|| "expected a size above zero".to_owned())
-}
-
-/// Returns the paths of `-P`, each as written and as it resolves: a call or a descriptor may name
-/// either. A path need not exist yet.
-pub(super) fn paths(written: &[PathBuf]) -> io::Result<Paths> {
-    use std::os::unix::ffi::OsStrExt;
-    let mut paths = Paths::default();
-    let mut add = |path: &Path| paths.add(path.as_os_str().as_bytes());
-    for path in written {
-        add(&std::path::absolute(path)?);
-        if let Ok(resolved) = path.canonicalize() {
-            add(&resolved);
-        }
-    }
-    Ok(paths)
 }

@@ -297,10 +297,16 @@ impl Observer for Printer<'_> {
         if let Some(view) = &mut self.sched {
             view.observe(observation);
         }
+        if let Some(names) = &mut self.form.values.names {
+            names.observe(observation);
+        }
         self.call(observation, None);
     }
 
     fn observe_with(&mut self, observation: &Observation, stack: &Arc<Stack>) {
+        if let Some(names) = &mut self.form.values.names {
+            names.observe(observation);
+        }
         self.call(observation, Some(stack));
     }
 

@@ -4,7 +4,7 @@ use super::form::form;
 use super::options::Format;
 use super::printer::{Form, Printer};
 use super::spans::Spans;
-use super::{Arguments, Trouble, delivered, other, sink, unusable};
+use super::{Arguments, Trouble, delivered, other, sink, unusable, wishes};
 use crate::out::note;
 use crate::status;
 use perf_live::host::{Catalogue, Host};
@@ -20,14 +20,11 @@ use trace_harness::verdict::{self, Known};
 
 pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let recording = RecordedRun::open(file).map_err(|error| other(error, None))?;
-    let (named, shows_signals) = super::wishes::wanted(arguments, &arguments.events, &recording)?;
-    let wanted = match arguments
-        .events
-        .iter()
-        .all(|set| delivered::is_of_signals(set))
-    {
-        true => recording.wanted(),
-        false => named,
+    let (named, shows_signals) = wishes::wanted(arguments, &arguments.events, &recording)?;
+    let names_events = arguments.events.iter().any(|set| wishes::names_events(set));
+    let wanted = match names_events {
+        true => named,
+        false => recording.wanted(),
     };
     if wanted.is_empty() {
         return Err(Trouble::Usage(format!(

@@ -1,7 +1,7 @@
 //! What all options of `trace` together want.
 
 use super::form::call_chain;
-use super::{Arguments, Trouble, delivered, events, options, sched, spans};
+use super::{Arguments, Trouble, chosen, delivered, events, options, sched, spans};
 use perf_live::host::Catalogue;
 use trace_harness::plan::Wanted;
 
@@ -13,7 +13,8 @@ pub(super) fn wanted(
     sets: &[String],
     catalogue: &dyn Catalogue,
 ) -> Result<(Vec<Wanted>, bool), Trouble> {
-    let (words, signals) = delivered::split(sets).map_err(Trouble::Usage)?;
+    let (mut words, signals) = delivered::split(sets).map_err(Trouble::Usage)?;
+    words.retain(|set| !chosen::is_choice(set));
     let mut wanted = events::wanted(&words, call_chain(arguments), catalogue)?;
     let faults = arguments
         .faults
@@ -27,4 +28,9 @@ pub(super) fn wanted(
     wanted.extend(arguments.sched.then(sched::wants).into_iter().flatten());
     wanted.extend(arguments.spans.iter().flat_map(spans::Rule::wants));
     Ok((wanted, !signals.is_empty()))
+}
+
+/// Whether a set of `-e` names events: others choose among calls, or want signals.
+pub(super) fn names_events(set: &str) -> bool {
+    !delivered::is_of_signals(set) && !chosen::is_choice(set)
 }

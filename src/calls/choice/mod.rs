@@ -1,50 +1,132 @@
-//! Which calls are shown, by how they ended and by the paths that they name.
+//! Which calls are shown, by how they ended and by the paths and descriptors that they name.
+
+mod waiting;
 
 use super::files::{FileKind, Lookup};
 use super::kinds::ArgKind;
-use super::{Call, Outcome, Signature};
+use super::{Call, Entry, Outcome, Signature};
 use crate::memory::{Moment, State};
+use std::collections::BTreeSet;
 
 /// Which calls are shown. What cannot be known of a call does not exclude it: it is shown, and says
 /// itself what is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// Their outcomes.
-    pub ending: Ending,
+    pub endings: Endings,
     /// What they name; nothing means all calls.
     pub paths: Paths,
+    /// The descriptors that they use; `None` means all calls. A call that names a path of `paths`
+    /// is shown as well, as with strace.
+    pub descriptors: Option<Descriptors>,
 }
 
-/// A class of outcomes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ending {
-    /// In whatever way, or not at all.
-    #[default]
-    Any,
+/// Classes of outcomes, as `strace -e status=` has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endings {
     /// It returned, and not with an error.
-    Succeeded,
+    pub successful: bool,
     /// It returned an error, or a signal interrupted it.
-    Failed,
+    pub failed: bool,
+    /// It had not returned when its thread, or the trace, ended.
+    pub unfinished: bool,
+    /// It was refused before it was made, and has no result.
+    pub unavailable: bool,
+}
+
+/// Numbers of descriptors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Descriptors {
+    /// Those that are named.
+    pub numbers: BTreeSet<i32>,
+    /// Whether all others are meant.
+    pub are_negated: bool,
 }
 
 impl Choice {
     /// Whether a call is shown.
     #[must_use]
     pub fn admits(&self, call: &Call, signature: &Signature) -> bool {
-        self.ending.admits(call)
-            && (self.paths.is_empty() || self.paths.are_named_by(call, signature) != Some(false))
+        self.endings.admit(call) && self.is_about(call, signature) != Some(false)
+    }
+
+    fn is_about(&self, call: &Call, signature: &Signature) -> Option<bool> {
+        let by_path = || self.paths.are_named_by(call, signature);
+        let Some(descriptors) = &self.descriptors else {
+            return if self.paths.is_empty() {
+                Some(true)
+            } else {
+                by_path()
+            };
+        };
+        match descriptors.are_used_by(call, signature) {
+            Some(true) => Some(true),
+            other if self.paths.is_empty() => other,
+            other => match by_path() {
+                Some(false) => other,
+                named => named,
+            },
+        }
     }
 }
 
-impl Ending {
-    fn admits(self, call: &Call) -> bool {
-        match (self, call.outcome) {
-            // Its other half is not in the records, so its outcome is not known.
-            (Self::Any, _) | (_, Outcome::Missing | Outcome::Untold { .. }) => true,
-            (_, Outcome::NeverReturned | Outcome::Refused { .. }) => false,
-            (Self::Succeeded, _) => call.error().is_none(),
-            (Self::Failed, _) => call.error().is_some(),
+impl Default for Endings {
+    fn default() -> Self {
+        Self {
+            successful: true,
+            failed: true,
+            unfinished: true,
+            unavailable: true,
         }
+    }
+}
+
+impl Endings {
+    /// None of them: a call is shown only where its outcome is not known.
+    pub const NONE: Self = Self {
+        successful: false,
+        failed: false,
+        unfinished: false,
+        unavailable: false,
+    };
+
+    fn admit(self, call: &Call) -> bool {
+        match call.outcome {
+            // Its other half is not in the records, so its outcome is not known.
+            Outcome::Missing | Outcome::Untold { .. } => true,
+            Outcome::NeverReturned => self.unfinished,
+            Outcome::Refused { .. } => self.unavailable,
+            _ if call.error().is_some() => self.failed,
+            _ => self.successful,
+        }
+    }
+}
+
+impl Descriptors {
+    /// Whether a call has one of them among its arguments; `None` where that cannot be known.
+    #[must_use]
+    pub fn are_used_by(&self, call: &Call, signature: &Signature) -> Option<bool> {
+        if waiting::waits(call) {
+            let waited_for = waiting::waited_for(call)?;
+            return Some(waited_for.into_iter().any(|number| self.have(number)));
+        }
+        let is_descriptor = |kind| matches!(kind, ArgKind::Fd);
+        let Some(args) = call.entry.args() else {
+            let mut arguments = signature.arguments.iter();
+            let may_use = arguments.any(|argument| is_descriptor(argument.kind));
+            return (!may_use).then_some(false);
+        };
+        let meanings = signature.meanings(args);
+        let number = |place: usize| args.get(place).copied().unwrap_or_default() as i32;
+        let has_one = meanings
+            .shown()
+            .any(|(place, kind)| is_descriptor(kind) && self.have(number(place)));
+        // Of a call that the table has no name for nothing is known.
+        (has_one || call.name().is_some()).then_some(has_one)
+    }
+
+    fn have(&self, number: i32) -> bool {
+        number >= 0 && self.numbers.contains(&number) != self.are_negated
     }
 }
 
@@ -52,10 +134,11 @@ impl Ending {
 ///
 /// They are compared by their text, made absolute, without `.` and `..`: that a path leads to a
 /// file by a symbolic link is not known. So of a wanted path both its forms belong here, as written
-/// and resolved.
+/// and resolved. A word is compared with what a call was given, as it stands there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Paths {
     wanted: Vec<Vec<u8>>,
+    words: Vec<Vec<u8>>,
 }
 
 impl Paths {
@@ -67,10 +150,15 @@ impl Paths {
         }
     }
 
+    /// Adds a word, such as a relative path, that calls may be given in any working directory.
+    pub fn add_word(&mut self, word: &[u8]) {
+        self.words.push(word.to_vec());
+    }
+
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.wanted.is_empty()
+        self.wanted.is_empty() && self.words.is_empty()
     }
 
     /// Whether a call names one of them, by a path or by a descriptor that refers to it; `None`
@@ -78,6 +166,9 @@ impl Paths {
     #[must_use]
     pub fn are_named_by(&self, call: &Call, signature: &Signature) -> Option<bool> {
         let Some(args) = call.entry.args() else {
+            if call.entry == Entry::Uncorking {
+                return self.path(call, 0);
+            }
             let names = |kind| matches!(kind, ArgKind::Path | ArgKind::Fd);
             let may_name = signature
                 .arguments
@@ -85,8 +176,11 @@ impl Paths {
                 .any(|argument| names(argument.kind));
             return (!may_name).then_some(false);
         };
-        // Of a call that the table has no name for nothing is known.
-        let mut is_certain = call.name().is_some();
+        // Of a call that the table has no name for nothing is known, nor of what descriptors in
+        // memory refer to.
+        let waits =
+            waiting::waits(call) && waiting::waited_for(call).is_none_or(|of| !of.is_empty());
+        let mut is_certain = call.name().is_some() && !waits;
         for (place, kind) in signature.meanings(args).shown() {
             let word = args.get(place).copied().unwrap_or_default();
             let is_named = match kind {
@@ -104,12 +198,16 @@ impl Paths {
     }
 
     fn path(&self, call: &Call, place: usize) -> Option<bool> {
-        if let Some(path) = call.files.path(place) {
-            return self.is_one(path);
-        }
         let piece = call.memory.piece(place, Moment::Enter);
-        let piece = piece.filter(|piece| piece.state == State::Whole)?;
-        self.is_one(&piece.bytes)
+        let given = piece.filter(|piece| piece.state == State::Whole);
+        let given = given.map(|piece| &*piece.bytes);
+        if given.is_some_and(|given| self.words.iter().any(|word| word == given)) {
+            return Some(true);
+        }
+        let path = call.files.path(place).or(given)?;
+        let is_one = self.is_one(path);
+        // What was not read may be one of the words.
+        is_one.filter(|is_one| *is_one || given.is_some() || self.words.is_empty())
     }
 
     fn descriptor(&self, call: &Call, place: usize) -> Option<bool> {

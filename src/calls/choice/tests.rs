@@ -156,7 +156,15 @@ fn a_call_is_chosen_by_how_it_ended() {
             outcome,
             ..call("read", [0; 6], 0)
         };
-        [Ending::Any, Ending::Succeeded, Ending::Failed].map(|ending| ending.admits(&call))
+        let successful = Endings {
+            successful: true,
+            ..Endings::NONE
+        };
+        let failed = Endings {
+            failed: true,
+            ..Endings::NONE
+        };
+        [Endings::default(), successful, failed].map(|endings| endings.admit(&call))
     };
     let time = Nanos(2);
     let returned = |value| ended(Outcome::Returned { time, value });
@@ -168,7 +176,134 @@ fn a_call_is_chosen_by_how_it_ended() {
     let interrupted = Outcome::Interrupted { time, errno: 512 };
     assert_eq!(ended(interrupted), [true, false, true]);
     assert_eq!(ended(Outcome::NeverReturned), [true, false, false]);
+    assert_eq!(ended(Outcome::Refused { time }), [true, false, false]);
     assert_eq!(ended(Outcome::Missing), [true, true, true]);
+}
+
+#[test]
+fn the_two_classes_without_a_result_are_chosen_by_themselves() {
+    let has = |endings: Endings, outcome| {
+        let call = call("read", [0; 6], 0);
+        endings.admit(&Call { outcome, ..call })
+    };
+    let refused = Outcome::Refused { time: Nanos(2) };
+    let unfinished = Endings {
+        unfinished: true,
+        ..Endings::NONE
+    };
+    let unavailable = Endings {
+        unavailable: true,
+        ..Endings::NONE
+    };
+    assert!(has(unfinished, Outcome::NeverReturned) && !has(unfinished, refused));
+    assert!(has(unavailable, refused) && !has(unavailable, Outcome::NeverReturned));
+}
+
+#[test]
+fn a_word_is_found_as_a_call_was_given_it() {
+    let mut words = Paths::default();
+    words.add_word(b"hosts");
+    let named = |path: &[u8], state| {
+        let (call, signature) = openat(path, state);
+        words.are_named_by(&call, &signature)
+    };
+    assert_eq!(named(b"hosts", State::Whole), Some(true));
+    assert_eq!(named(b"./hosts", State::Whole), Some(false));
+    assert_eq!(named(b"/etc/passwd", State::Whole), Some(false));
+    assert_eq!(named(b"", State::Unread), None);
+}
+
+fn descriptors(numbers: &[i32], are_negated: bool) -> Choice {
+    Choice {
+        descriptors: Some(Descriptors {
+            numbers: numbers.iter().copied().collect(),
+            are_negated,
+        }),
+        ..Choice::default()
+    }
+}
+
+#[test]
+fn a_call_is_chosen_by_the_descriptors_that_it_uses() {
+    let form = signature(&[ArgKind::Fd, ArgKind::Pointer, ArgKind::Fd]);
+    let admits = |choice: &Choice, first: i64, last: i64| {
+        let args = [first as u64, 7, last as u64, 0, 0, 0];
+        choice.admits(&call("copy_file_range", args, 0), &form)
+    };
+    let seven = descriptors(&[7], false);
+    assert!(admits(&seven, 7, 1) && admits(&seven, 1, 7));
+    assert!(!admits(&seven, 1, 2));
+    let others = descriptors(&[7], true);
+    assert!(admits(&others, 7, 1) && !admits(&others, 7, 7));
+    assert!(
+        !admits(&others, i64::from(libc::AT_FDCWD), -1),
+        "no descriptor"
+    );
+    let mut lost = call("brk", [0; 6], 0);
+    lost.entry = Entry::Missing;
+    assert!(seven.admits(&lost, &form), "what it used is not known");
+    assert!(!seven.admits(&lost, &signature(&[ArgKind::Pointer])));
+}
+
+#[test]
+fn a_descriptor_or_a_path_is_enough() {
+    let choice = Choice {
+        paths: paths(&["/etc/hosts"]),
+        ..descriptors(&[7], false)
+    };
+    let (hosts, form) = openat(b"/etc/hosts", State::Whole);
+    assert!(choice.admits(&hosts, &form));
+    let (other, form) = openat(b"/etc/passwd", State::Whole);
+    assert!(!choice.admits(&other, &form));
+    assert!(choice.admits(
+        &call("read", [7, 0, 0, 0, 0, 0], 0),
+        &signature(&[ArgKind::Fd])
+    ));
+}
+
+#[test]
+fn descriptors_that_are_waited_for_are_found_in_memory() {
+    let piece = |place, bytes: &[u8]| Piece {
+        argument: place,
+        element: 0,
+        moment: Moment::Enter,
+        address: PATH,
+        state: State::Whole,
+        bytes: bytes.into(),
+    };
+    let seven = descriptors(&[7], false);
+    let form = signature(&[]);
+    let mut poll = call("poll", [PATH, 2, 0, 0, 0, 0], 1);
+    assert!(
+        seven.admits(&poll, &form),
+        "what is not read is not excluded"
+    );
+    let entry = |number: i32| [&number.to_ne_bytes()[..], &[1, 0, 0, 0]].concat();
+    poll.memory = Memory::new(vec![piece(0, &[entry(3), entry(7)].concat())]);
+    assert!(seven.admits(&poll, &form));
+    poll.memory = Memory::new(vec![piece(0, &[entry(3), entry(-1)].concat())]);
+    assert!(!seven.admits(&poll, &form));
+    assert!(descriptors(&[7], true).admits(&poll, &form));
+    let of_path = Choice {
+        paths: paths(&["/etc/hosts"]),
+        ..Choice::default()
+    };
+    assert!(
+        of_path.admits(&poll, &form),
+        "what they refer to is not known"
+    );
+
+    let mut select = call("pselect6", [8, 0, PATH, 0, 0, 0], 1);
+    select.memory = Memory::new(vec![piece(2, &[0x80, 0, 0, 0, 0, 0, 0, 0])]);
+    assert!(seven.admits(&select, &form));
+    select.entry = Entry::Seen {
+        time: Nanos(1),
+        args: [7, 0, PATH, 0, 0, 0],
+    };
+    assert!(
+        !seven.admits(&select, &form),
+        "a bit at the bound is not looked at"
+    );
 }
 
 /// What the tables say of a call whose process works in `/etc` and has some descriptors.

@@ -161,8 +161,13 @@ fn what_strace_has_and_harness_has_not_is_refused_before_anything_runs() {
             "`err=EIO` makes no sense",
         ),
         (
-            &["-e", "status=failed"],
-            "harness: -e has no `status=`: there are --successful-only",
+            &["-e", "status=fail"],
+            "-e status=fail: `fail` is none of successful, failed",
+        ),
+        (&["-e", "fd=x"], "-e fd=x: `x` is no number of a descriptor"),
+        (
+            &["-e", "read=3"],
+            "harness: -e has no `read=`: contents of buffers",
         ),
         (
             &["-e", "openat@64"],
@@ -184,4 +189,167 @@ fn what_strace_has_and_harness_has_not_is_refused_before_anything_runs() {
         assert!(run.stderr.contains(said), "{options:?}: {}", run.stderr);
         assert!(!project.join("touched").exists(), "{options:?}");
     }
+}
+
+/// The lines of text that a tracer wrote with these options of a command, without ids, and those
+/// of strace without what it says of ends and signals.
+fn text(project: &Project, tracer: &[&str], options: &[&str], command: &[&str]) -> Vec<String> {
+    let words = [tracer, &["-o", "text"], options, &["--"], command].concat();
+    project.run(&[], &words);
+    let text = project.read("text");
+    let of_call = text.lines().filter_map(|line| {
+        let (_, call) = line.split_once(' ')?;
+        Some(call.trim_start().to_owned()).filter(|call| !call.starts_with(['+', '-']))
+    });
+    of_call.collect()
+}
+
+fn sorted_names(lines: &[String]) -> Vec<&str> {
+    let names = lines.iter().map(|line| {
+        let name = line.strip_prefix("<... ").unwrap_or(line);
+        name.split(['(', ' ']).next().unwrap_or_default()
+    });
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    names
+}
+
+const STRACE: [&str; 2] = ["strace", "-f"];
+
+#[test]
+fn classes_of_outcomes_are_those_of_strace() {
+    require!(right_to_trace());
+    require!(program("strace"));
+    let project = laid_out();
+    let command = [&["setarch", "-R"][..], &CAT_EACH].concat();
+    let ours = [env!("CARGO_BIN_EXE_harness"), "trace"];
+    for set in [
+        "status=failed",
+        "status=successful",
+        "status=!failed",
+        "status=unfinished",
+        "status=failed,unfinished",
+        "status=none",
+    ] {
+        let options = ["-e", set];
+        let theirs = text(&project, &STRACE, &options, &command);
+        let ours = text(&project, &ours, &options, &command);
+        assert_eq!(sorted_names(&ours), sorted_names(&theirs), "{set}");
+        assert_eq!(ours.is_empty(), set == "status=none", "{set}: {ours:?}");
+    }
+}
+
+#[test]
+fn a_class_of_outcomes_alone_names_no_events_of_a_recording_either() {
+    require!(right_to_trace());
+    let project = laid_out();
+    let run = project.harness(&["record", "-e", "close,openat", "-o", "r", "cat", "missing"]);
+    run.assert_status(1);
+    let shown = |sets: &[&str]| {
+        let run = project.harness(&[&["trace", "-i", "r", "-o", "text"], sets].concat());
+        run.assert_status(0);
+        let text = project.read("text");
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = shown(&[]);
+    let failed = shown(&["-e", "status=failed"]);
+    let is_failed = |line: &&String| line.contains(" = -1 ");
+    let expected: Vec<String> = all.iter().filter(is_failed).cloned().collect();
+    assert_eq!(failed, expected);
+    assert!(!failed.is_empty() && failed.len() < all.len(), "{all:?}");
+    let of_both = shown(&["-e", "status=successful", "-e", "close"]);
+    assert!(!of_both.is_empty() && of_both.iter().all(|line| line.contains(" close(")));
+}
+
+#[test]
+fn calls_that_use_a_descriptor_are_those_that_strace_shows_it_in() {
+    require!(right_to_trace());
+    require!(program("strace"));
+    let project = laid_out();
+    let command = ["setarch", "-R", "cat", "tree/a.txt", "missing"];
+    let with_files = text(&project, &[&STRACE[..], &["-y"]].concat(), &[], &command);
+    let uses_three = |line: &&String| {
+        let (arguments, _) = line.split_once(" = ").unwrap_or((line, ""));
+        [("(", "<"), (" ", "<")]
+            .iter()
+            .any(|(before, behind)| arguments.contains(&format!("{before}3{behind}")))
+    };
+    let theirs: Vec<String> = with_files.iter().filter(uses_three).cloned().collect();
+    assert!(theirs.len() > 3, "{with_files:?}");
+    let ours = [env!("CARGO_BIN_EXE_harness"), "trace"];
+    for set in ["fd=3", "fds=3,77", "trace-fd=!0,1,2"] {
+        let ours = text(&project, &ours, &["-e", set], &command);
+        assert_eq!(sorted_names(&ours), sorted_names(&theirs), "{set}");
+    }
+}
+
+#[test]
+fn a_call_that_waits_for_a_descriptor_uses_it() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    let script = "import os, select\nr, w = os.pipe()\nos.dup2(r, 70)\n\
+        p = select.poll(); p.register(70); p.register(w)\np.poll(0)\n\
+        select.select([70], [w], [], 0)\nselect.select([], [w], [], 0)\n";
+    let ours = [env!("CARGO_BIN_EXE_harness"), "trace"];
+    let command = ["/usr/bin/python3", "-c", script];
+    let shown = text(&project, &ours, &["-e", "fd=70"], &command);
+    assert_eq!(
+        sorted_names(&shown),
+        ["dup2", "poll", "pselect6"],
+        "{shown:?}"
+    );
+}
+
+/// Ids as `N`, and what stands between two calls of a process away.
+fn without_numbers(lines: &[String], name: &str) -> Vec<String> {
+    let of_name = lines.iter().filter(|line| line.starts_with(name));
+    let mut told = Vec::new();
+    for line in of_name {
+        let mut text = String::new();
+        for c in line
+            .split(" <unfinished")
+            .next()
+            .unwrap_or_default()
+            .chars()
+        {
+            if !c.is_ascii_digit() {
+                text.push(c);
+            } else if !text.ends_with('N') {
+                text.push('N');
+            }
+        }
+        told.push(text.split_whitespace().collect::<Vec<_>>().join(" "));
+    }
+    told
+}
+
+#[test]
+fn names_of_programs_stand_behind_ids_as_strace_writes_them() {
+    require!(right_to_trace());
+    require!(program("strace"));
+    let project = Project::new();
+    let script = "sleep 0 & kill -0 $$; kill -0 -$$; wait";
+    let command = ["sh", "-c", script];
+    let options = ["-e", "kill,getpgrp,getppid,getpid"];
+    let ours = [env!("CARGO_BIN_EXE_harness"), "trace", "-Y"];
+    let ours = text(&project, &ours, &options, &command);
+    let theirs = text(&project, &["strace", "-f", "-Y"], &options, &command);
+    let kills = without_numbers(&ours, "kill(");
+    assert_eq!(
+        kills,
+        without_numbers(&theirs, "kill("),
+        "{ours:?}\n{theirs:?}"
+    );
+    assert_eq!(
+        kills.first().map(String::as_str),
+        Some("kill(N<sh>, N) = N")
+    );
+    let run = project.harness(&["trace", "-Y", "--format", "json", "true"]);
+    run.assert_status(125);
+    assert!(
+        run.stderr.contains("have the member `comm`"),
+        "{}",
+        run.stderr
+    );
 }

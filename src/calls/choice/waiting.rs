@@ -1,0 +1,60 @@
+//! The descriptors that `poll(2)` and `select(2)` are given in memory.
+
+use super::Call;
+use crate::memory::Moment;
+
+/// Whether a call waits for descriptors that stand in memory.
+pub(super) fn waits(call: &Call) -> bool {
+    call.name()
+        .is_some_and(|name| is_poll(name) || is_select(name))
+}
+
+/// The descriptors that such a call waits for; `None` where they were not read.
+pub(super) fn waited_for(call: &Call) -> Option<Vec<i32>> {
+    let args = call.entry.args()?;
+    let given = |place: usize, length: usize| {
+        let piece = call.memory.piece(place, Moment::Enter)?;
+        piece.read_first(length)?.get(..length)
+    };
+    if is_poll(call.name()?) {
+        let count = usize::try_from(args[1] as u32).ok()?;
+        let entries = match count {
+            0 => &[][..],
+            _ => given(0, count.checked_mul(POLLFD)?)?,
+        };
+        let number = |entry: &[u8]| {
+            entry
+                .first_chunk()
+                .map(|number| i32::from_ne_bytes(*number))
+        };
+        return entries.chunks_exact(POLLFD).map(number).collect();
+    }
+    let bound = usize::try_from(args[0] as i32).ok()?.min(FD_SETSIZE);
+    let mut numbers = Vec::new();
+    for place in (1..=3).filter(|place| args[*place] != 0 && bound > 0) {
+        let set = given(place, bound.div_ceil(64) * 8)?;
+        let is_set = |number: &usize| set[number / 8] >> (number % 8) & 1 == 1;
+        numbers.extend(
+            (0..bound)
+                .filter(is_set)
+                .filter_map(|number| i32::try_from(number).ok()),
+        );
+    }
+    Some(numbers)
+}
+
+/// The size of `struct pollfd`, in bytes.
+const POLLFD: usize = 8;
+/// How many descriptors `fd_set` has room for; what is behind them is not read.
+const FD_SETSIZE: usize = libc::FD_SETSIZE;
+
+fn is_poll(name: &str) -> bool {
+    matches!(name, "poll" | "ppoll" | "ppoll_time64")
+}
+
+fn is_select(name: &str) -> bool {
+    matches!(
+        name,
+        "select" | "_newselect" | "pselect6" | "pselect6_time64"
+    )
+}
