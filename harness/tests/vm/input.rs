@@ -1,6 +1,6 @@
 //! What goes into a guest, and who ends it.
 
-use super::{HARNESS, NEW, can_tell, list, one_guest, text};
+use super::{HARNESS, NEW, can_tell, list, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -23,7 +23,6 @@ fn started(command: &[&str]) -> Child {
 
 #[test]
 fn what_is_piped_in_is_what_the_command_reads_to_its_end() {
-    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -41,7 +40,6 @@ fn what_is_piped_in_is_what_the_command_reads_to_its_end() {
 
 #[test]
 fn a_command_that_reads_less_or_nothing_ends_with_its_input_open() {
-    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -58,7 +56,6 @@ fn a_command_that_reads_less_or_nothing_ends_with_its_input_open() {
 
 #[test]
 fn what_the_terminals_interrupt_asks_for_is_the_end_of_the_guest() {
-    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -91,7 +88,6 @@ fn what_the_terminals_interrupt_asks_for_is_the_end_of_the_guest() {
 
 #[test]
 fn a_guest_runs_the_harness_that_boots_it_where_its_file_was_removed() {
-    let _guests = one_guest();
     if !can_tell() {
         return;
     }

@@ -1,12 +1,11 @@
 //! Scenarios with kprobes, which the machine's own kernel may not have.
 
-use super::{HARNESS, NEW, can_tell, list, one_guest, text};
+use super::{HARNESS, NEW, can_tell, list, text};
 use std::path::Path;
 use std::process::Command;
 
 #[test]
 fn scenarios_with_kprobes_pass_where_the_kernel_has_them() {
-    let _guests = one_guest();
     if !can_tell() {
         return;
     }

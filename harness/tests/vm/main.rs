@@ -2,7 +2,8 @@
 //! with what the kernels say of themselves.
 //!
 //! Kernels are fetched by the program under test, once, into the usual cache; without a network and
-//! without them in the cache these tests can tell nothing.
+//! without them in the cache these tests can tell nothing. A test boots one guest at a time, as that
+//! takes a CPU and there are as many threads of tests as CPUs.
 
 mod input;
 mod kprobes;
@@ -13,23 +14,11 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::OnceLock;
 
 const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
 const OLD: &str = "5.10";
 const NEW: &str = "6.1";
-
-/// A guest takes a CPU, and there are as many threads of tests as CPUs: a test with one guest runs
-/// beside such others, one with more guests runs alone.
-static GUESTS: RwLock<()> = RwLock::new(());
-
-fn one_guest() -> RwLockReadGuard<'static, ()> {
-    GUESTS.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn several_guests() -> RwLockWriteGuard<'static, ()> {
-    GUESTS.write().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn list() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels.yaml")
@@ -84,7 +73,6 @@ fn can_tell() -> bool {
 
 #[test]
 fn a_command_runs_on_each_kernel_as_it_would_here() {
-    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -110,7 +98,6 @@ fn a_command_runs_on_each_kernel_as_it_would_here() {
 
 #[test]
 fn what_a_command_writes_stays_in_the_guest_but_for_what_was_allowed() {
-    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -141,7 +128,6 @@ fn what_a_command_writes_stays_in_the_guest_but_for_what_was_allowed() {
 
 #[test]
 fn a_guest_that_panics_is_broken_and_says_of_what() {
-    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -169,7 +155,6 @@ fn a_guest_that_panics_is_broken_and_says_of_what() {
 
 #[test]
 fn a_guest_that_hangs_ends_at_its_limit() {
-    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -196,7 +181,6 @@ fn folders_of_tracefs(kernel: &str) -> BTreeSet<String> {
 
 #[test]
 fn the_events_that_a_kernel_has_and_another_has_not_are_those_of_their_tracefs() {
-    let _guests = one_guest();
     if !can_tell() {
         return;
     }
@@ -275,7 +259,6 @@ fn scenarios(of: &[(&str, &str)]) -> tempfile::TempDir {
 
 #[test]
 fn a_matrix_tells_each_difference_once_and_its_evidence() {
-    let _guests = several_guests();
     if !can_tell() {
         return;
     }
@@ -342,7 +325,6 @@ fn for_everybody() -> tempfile::TempDir {
 
 #[test]
 fn an_ordinary_user_without_rights_runs_scenarios_in_a_guest() {
-    let _guests = one_guest();
     if !can_tell() {
         return;
     }

@@ -1,6 +1,6 @@
 //! Regressions that are planted in guests: they are found, and put down to what was planted.
 
-use super::{HARNESS, NEW, can_tell, several_guests, text};
+use super::{HARNESS, NEW, can_tell, text};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -94,7 +94,6 @@ fn harness(folder: &Path, words: &[&str]) -> Output {
 
 #[test]
 fn a_planted_regression_is_found_and_put_down_to_what_was_planted() {
-    let _guests = several_guests();
     if !can_tell() {
         return;
     }
