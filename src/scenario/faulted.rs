@@ -119,6 +119,19 @@ fn of_row(
         .diagnostic(0..0, "the file has no such row any more"))
 }
 
+/// The events of a scenario, written out where it does not name any.
+fn events(all: &mut Mapping) -> Option<&mut Vec<Value>> {
+    if !all.contains_key("trace") {
+        all.insert("trace".into(), Value::Mapping(Mapping::new()));
+    }
+    let trace = all.get_mut("trace")?.as_mapping_mut()?;
+    if !trace.contains_key("events") {
+        let every_call = serde_yaml::from_str("[{ syscalls: [all] }]").ok()?;
+        trace.insert("events".into(), every_call);
+    }
+    trace.get_mut("events")?.as_sequence_mut()
+}
+
 /// Changes the values of a scenario; `None` where they are not those of one.
 fn edit(all: &mut Mapping, scenario: &Scenario, added: &Added<'_>) -> Option<()> {
     for key in BESIDE {
@@ -134,9 +147,8 @@ fn edit(all: &mut Mapping, scenario: &Scenario, added: &Added<'_>) -> Option<()>
         }
     }
     if let Some(event) = added.event {
-        let events = all.get_mut("trace")?.get_mut("events")?;
+        let events = events(all)?;
         let event: Value = serde_yaml::from_str(event).ok()?;
-        let events = events.as_sequence_mut()?;
         let is_it = |one: &Value| one.get("event") == event.get("event");
         if !events.iter().any(is_it) {
             events.push(event);

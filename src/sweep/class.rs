@@ -1,5 +1,6 @@
 //! What a program made of an answer, by how it ended and what it left: never by a message's words.
 
+use super::errors::is_sync;
 use super::site::Site;
 use crate::plan::Plan;
 use crate::trace::{Deed, Value};
@@ -24,7 +25,8 @@ pub enum Class {
     Retried,
     /// A process outlived the main one.
     Leaked,
-    /// It said that it worked, and what it did is not what is expected.
+    /// It said that it worked, and what it did is not what is expected; or a sync failed, whose loss
+    /// no file shows as long as the machine runs.
     Silent,
     /// It is not known.
     Unknown,
@@ -242,7 +244,7 @@ pub fn classify(given: &Given<'_>, mut run: Run) -> Told {
         ]
         .concat();
         match told.exit.filter(|_| told.why.is_empty()) {
-            Some(exit) => conclude(given.learned, &run, (exit, wanted), &found, &mut told),
+            Some(exit) => conclude(given, &run, (exit, wanted), &found, &mut told),
             None => told.why.extend(found.texts(Kind::Unknown)),
         }
     }
@@ -251,7 +253,7 @@ pub fn classify(given: &Given<'_>, mut run: Run) -> Told {
 
 /// Decides about a run that is known, and whose main process exited.
 fn conclude(
-    learned: &Learned,
+    given: &Given<'_>,
     run: &Run,
     (exit, wanted): (ExitKind, ExitKind),
     found: &Found,
@@ -268,7 +270,13 @@ fn conclude(
     } else if !unknown.is_empty() {
         told.why = unknown;
     } else {
-        let says = lines(run).any(|line| !learned.said.contains(&line));
+        let says = lines(run).any(|line| !given.learned.said.contains(&line));
+        let call = &*given.site.spot.matching.call;
+        if !says && is_sync(call) {
+            let why = format!("`{call}` failed, and neither the status nor an output says so");
+            (told.class, told.why) = (Class::Silent, vec![why]);
+            return;
+        }
         let how = if says { How::Message } else { How::Without };
         (told.class, told.how) = (Class::Handled, Some(how));
     }

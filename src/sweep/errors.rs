@@ -25,6 +25,10 @@ enum Where {
     Creates,
     /// The call makes no file.
     Finds,
+    /// The call names its file by a path.
+    ByPath,
+    /// The call has an empty path, which stands for its descriptor (`AT_EMPTY_PATH`).
+    ByDescriptor,
     /// The descriptor is of a file with a path.
     OnFile,
     /// The descriptor is of something else: a pipe, a socket, a standard stream.
@@ -164,7 +168,7 @@ const WAITS: &[&str] = &[
     "getrandom",
 ];
 
-use Where::{Anywhere, Command, Creates, Finds, OnFile, OnStream};
+use Where::{Anywhere, ByDescriptor, ByPath, Command, Creates, Finds, OnFile, OnStream};
 
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
@@ -175,7 +179,8 @@ const TABLE: &[Row] = &[
     row(READS, OnFile, &[EIO], &[EINTR, EISDIR, ENOMEM]),
     row(READS, OnStream, &[EIO], &[EAGAIN, EINTR, ECONNRESET, ETIMEDOUT]),
     row(WRITES, OnFile, &[EIO, ENOSPC], &[EDQUOT, EFBIG, EINTR, EPERM]),
-    row(WRITES, OnStream, &[EPIPE, ENOSPC], &[EAGAIN, EINTR, EIO, ECONNRESET]),
+    // EPIPE comes with SIGPIPE, which ends most programs: an answer alone is what few would meet.
+    row(WRITES, OnStream, &[ENOSPC], &[EAGAIN, EINTR, EIO, ECONNRESET, EPIPE]),
     row(&["copy_file_range", "sendfile", "splice"], Anywhere,
         &[EIO, ENOSPC], &[EAGAIN, EINTR, EINVAL, EOPNOTSUPP, EXDEV]),
     row(SYNCS, Anywhere, &[EIO, ENOSPC], &[EDQUOT, EINTR, EROFS]),
@@ -188,7 +193,8 @@ const TABLE: &[Row] = &[
     row(MAKES, Anywhere, &[EACCES, EEXIST, ENOSPC], &[EDQUOT, EMLINK, EPERM, EROFS]),
     row(&["ftruncate", "truncate", "fallocate"], Anywhere,
         &[EIO, ENOSPC], &[EFBIG, EINTR, EOPNOTSUPP, EPERM, EROFS]),
-    row(STATS, Anywhere, &[EACCES, ENOENT], &[EIO, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, EROFS]),
+    row(STATS, ByPath, &[EACCES, ENOENT], &[EIO, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, EROFS]),
+    row(STATS, ByDescriptor, &[EIO], &[ENOMEM]),
     row(&["fstat", "statfs", "fstatfs"], Anywhere, &[EIO], &[ENOMEM, ENOSYS]),
     row(&["readlink", "readlinkat"], Anywhere, &[EACCES, ENOENT], &[EINVAL, EIO, ELOOP]),
     row(&["getdents", "getdents64"], Anywhere, &[EIO], &[ENOENT]),
@@ -217,7 +223,7 @@ const TABLE: &[Row] = &[
     row(&["accept", "accept4"], Anywhere, &[ECONNABORTED, EMFILE], &[EAGAIN, EINTR, ENOBUFS]),
     row(&["connect"], Anywhere, &[ECONNREFUSED, ETIMEDOUT],
         &[EACCES, EADDRNOTAVAIL, EAGAIN, EHOSTUNREACH, EINPROGRESS, EINTR, ENETUNREACH, ENOENT]),
-    row(SENDS, Anywhere, &[ECONNRESET, EPIPE], &[EAGAIN, EINTR, ENOBUFS, ENOTCONN]),
+    row(SENDS, Anywhere, &[ECONNRESET], &[EAGAIN, EINTR, ENOBUFS, ENOTCONN, EPIPE]),
     row(RECEIVES, Anywhere, &[ECONNRESET], &[EAGAIN, EINTR, ENOMEM, ENOTCONN, ETIMEDOUT]),
     row(&["setsockopt", "getsockopt"], Anywhere, &[ENOPROTOOPT], &[EPERM, ENOBUFS]),
     row(&["shutdown", "getpeername"], Anywhere, &[ENOTCONN], &[]),
@@ -257,6 +263,12 @@ impl Errors {
             .map(|name| number(name).ok_or_else(|| NoRow(name.to_owned())));
         Ok(Self::Only(numbers.collect::<Result<_, _>>()?))
     }
+}
+
+/// Whether a call has data written where a power failure does not reach it: who ignores that it
+/// failed may have lost them, whatever the files hold as long as the machine runs (`fsync(2)`).
+pub(super) fn is_sync(call: &str) -> bool {
+    SYNCS.contains(&call)
 }
 
 /// Returns all errors of the table.
@@ -304,6 +316,8 @@ fn holds(place: Where, deed: &Deed) -> bool {
     };
     match place {
         Anywhere => true,
+        ByPath => !has_empty_path(deed),
+        ByDescriptor => has_empty_path(deed),
         Creates => creates(),
         Finds => !creates(),
         OnFile => is_on_file(deed),
@@ -313,6 +327,11 @@ fn holds(place: Where, deed: &Deed) -> bool {
                 if names.iter().any(|name| words.contains(&&**name)))
         }),
     }
+}
+
+fn has_empty_path(deed: &Deed) -> bool {
+    let mut values = deed.fields.iter().map(|part| &part.value);
+    values.any(|value| matches!(value, Value::Path { given, .. } if given.is_empty()))
 }
 
 /// Whether the first descriptor is of a file with a path.

@@ -3,7 +3,7 @@
 use super::errors::{Errors, errors_of};
 use crate::matching::{Matcher, is_meant};
 use crate::scenario::{Literal, StepSpec, Test, event};
-use crate::trace::{Deed, Normalised, Reached, Value};
+use crate::trace::{Deed, Normalised, Part, Reached, Value};
 use perf_records::units::Nanos;
 use std::collections::{BTreeSet, HashMap};
 use syscall_model::ThreadId;
@@ -124,12 +124,18 @@ impl Shape {
             )
         };
         let fields = deed.fields.iter().filter(|part| is_shape(&part.value));
-        let parts = fields.chain(&deed.behind);
-        Self(
-            parts
-                .map(|part| format!("{}={}", part.name, part.text))
-                .collect(),
-        )
+        Self::of_parts(fields.chain(&deed.behind))
+    }
+
+    /// The same without files, whose names may be others in each run.
+    fn without_files(deed: &Deed) -> Self {
+        let is_shape = |value: &Value| matches!(value, Value::Names(..));
+        Self::of_parts(deed.fields.iter().filter(|part| is_shape(&part.value)))
+    }
+
+    fn of_parts<'a>(parts: impl Iterator<Item = &'a Part>) -> Self {
+        let written = parts.map(|part| format!("{}={}", part.name, part.text));
+        Self(written.collect())
     }
 }
 
@@ -151,6 +157,8 @@ pub struct Spot {
     pub place: Place,
     /// What it is about.
     pub shape: Shape,
+    /// The same without files.
+    without_files: Shape,
     /// The task that made it: `P1`, `P2.T2`.
     pub task: String,
     /// The program that its process ran.
@@ -178,22 +186,21 @@ pub struct Site {
     pub matching: Matching,
     /// Which of these it is, from 1.
     pub when: u64,
+    /// Whether its files had other names in the run before.
+    pub has_new_names: bool,
 }
 
 impl Site {
     /// Whether a call of another run is like those of this site. Where the files' names are others
-    /// in each run, they are not compared.
+    /// in each run, they are not compared, and all else is.
     #[must_use]
     pub fn is(&self, deed: &Deed) -> bool {
         *deed.name == *self.spot.matching.call
             && *deed.program == *self.spot.program
-            && (self.is_by_name() || Shape::of(deed) == self.spot.shape)
-    }
-
-    /// Whether its faults are meant for calls of its name, whatever their files.
-    #[must_use]
-    pub fn is_by_name(&self) -> bool {
-        self.matching != self.spot.matching
+            && match self.has_new_names {
+                true => Shape::without_files(deed) == self.spot.without_files,
+                false => Shape::of(deed) == self.spot.shape,
+            }
     }
 }
 
@@ -243,6 +250,7 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
                 matching: Matching::of(deed),
                 place: place(deed),
                 shape,
+                without_files: Shape::without_files(deed),
                 task: deed.task.to_string(),
                 program,
                 line: deed.line(),

@@ -1,6 +1,8 @@
 //! A sweep says of each answer what the program made of it, and calls nothing handled that it does
 //! not know.
 
+#[path = "sweep/answers.rs"]
+mod answers;
 #[path = "sweep/around.rs"]
 mod around;
 

@@ -33,8 +33,7 @@ const NEVER: When = When {
 /// The signals whose way is the default one: a process that dumps core dies by one of them.
 const DEATHS: &str = "{ event: 'signal:signal_deliver', filter: 'sa_handler == 0' }";
 
-const NO_DEATHS: &str =
-    "signals are not traced: a crash of another process than the main one does not show";
+const NO_DEATHS: &str = "`signal:signal_deliver` cannot be traced here: a crash of another process than the main one does not show";
 
 /// What was learned of a scenario.
 pub(super) struct Lesson {
@@ -282,7 +281,8 @@ impl Suite<'_> {
             return (whole, TimeBy::Scenario);
         }
         let learned = took.saturating_mul(PATIENCE).max(LEAST);
-        let seconds = Duration::from_secs(learned.as_secs().saturating_add(1));
+        let more = u64::from(learned.subsec_nanos() > 0);
+        let seconds = Duration::from_secs(learned.as_secs().saturating_add(more));
         (seconds.min(whole), TimeBy::Learned)
     }
 }
@@ -325,6 +325,7 @@ fn numbered(
         if let Some((when, matching)) = found.next() {
             sites.push(Site {
                 number: sites.len() + 1,
+                has_new_names: !matchers.contains_key(&spot.matching),
                 spot,
                 matching,
                 when,
