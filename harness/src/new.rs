@@ -162,7 +162,7 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
             shown_path(file)
         ));
     }
-    let suite = Suite::of_text(bench, &target.file, &draft.text())?;
+    let suite = Suite::of_text(bench, &target.file, &recorded(&draft, arguments).text())?;
     let mut runs: Vec<Run> = Vec::new();
     for _ in 0..RECORDED {
         let run = suite.record(&mut *control())?;
@@ -224,6 +224,16 @@ fn settle<'a, 'c>(
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// The draft with what is recorded to suggest from.
+fn recorded(draft: &Draft, arguments: &Arguments) -> Draft {
+    let mut recorded = draft.clone();
+    if arguments.events.is_empty() {
+        let beside = suggest::BESIDE.map(str::to_owned);
+        recorded.events.push(EventSpec::Syscalls(beside.to_vec()));
+    }
+    recorded
 }
 
 /// Drafts the scenario before the command has run.
@@ -309,7 +319,13 @@ fn own_events(events: &[String]) -> Vec<EventSpec> {
 /// Says in a line what was recorded.
 fn summary(draft: &Draft, runs: &[Run]) -> String {
     let first = runs.first();
-    let n_calls: u64 = first.map_or(0, |run| run.trace.counts().values().sum());
+    let counts = first.map_or_else(Default::default, |run| run.trace.counts());
+    let beside = |name: &str| suggest::BESIDE.contains(&name);
+    let n_calls: u64 = counts
+        .iter()
+        .filter(|(name, _)| !beside(name))
+        .map(|it| it.1)
+        .sum();
     let stdout = first.and_then(|run| run.stdout.yes());
     let n_bytes = stdout.map_or(0, |stdout| stdout.bytes.len());
     let n_files = draft.files_after.len();

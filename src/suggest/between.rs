@@ -21,13 +21,14 @@ const MOST_TRIES: u64 = 100_000;
 const ANSWERED: &[&str] = &["stdout", "pipe", "tcp", "udp", "unix", "vsock"];
 
 /// Suggests what holds in every run, of what happens twice there: for what happens once `sequence`
-/// says as much.
-pub(super) fn suggestion(runs: &[Run]) -> Option<Suggestion> {
+/// says as much. Of a file that is also written through a mapping it would say more than is known.
+pub(super) fn suggestion(runs: &[Run], mapped: &BTreeSet<Vec<u8>>) -> Option<Suggestion> {
     let runs: Vec<Vec<&Deed>> = runs.iter().map(|run| run.trace.in_order()).collect();
     let deeds = runs.first()?;
     let scenes: Vec<Scene<'_>> = runs.iter().map(|deeds| Scene::new(deeds)).collect();
     let mut between = Vec::new();
-    for (sync, file) in synced(deeds) {
+    let synced = synced(deeds).into_iter();
+    for (sync, file) in synced.filter(|(_, file)| !mapped.contains(file)) {
         let Some(named) = syncs::written(&file) else {
             continue;
         };

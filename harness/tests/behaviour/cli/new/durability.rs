@@ -167,3 +167,108 @@ fn what_comes_behind_a_write_is_a_call_of_the_process_that_wrote() {
         assert!(run.stdout.contains("in 3 of 3 cases"), "{run:?}");
     }
 }
+
+#[test]
+fn what_is_stored_through_a_shared_mapping_is_told_of_and_never_said_to_be_in_order() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let script = |more: &str, stored: &str| {
+        format!(
+            "import ctypes, mmap, os\nfile = os.open('data', os.O_CREAT | os.O_RDWR)\n\
+             os.ftruncate(file, 4096)\n{more}\nfor _ in range(3):\n    \
+             os.write(file, b'x'); {stored}; os.write(1, b'done')\nos.rename('data', 'config')\n"
+        )
+    };
+    let map = |how: &str| format!("map = mmap.mmap(file, 4096, {how})");
+    let shared = map("mmap.MAP_SHARED");
+    let read_only = map("mmap.MAP_SHARED, mmap.PROT_READ");
+    let private = map("mmap.MAP_PRIVATE");
+    let address = "ctypes.addressof(ctypes.c_char.from_buffer(map))";
+    let late = format!(
+        "{shared}\nasync_ = lambda: \
+         ctypes.CDLL(None).msync(ctypes.c_void_p({address}), ctypes.c_size_t(4096), 1)"
+    );
+    let sync = "os.fsync(file)";
+    let told = "# Written through a shared mapping: `data`. Such stores are no calls,\n";
+    for (name, before, stored, is_told, is_lacking) in [
+        ("none", "", sync, false, false),
+        ("private", &private, sync, false, false),
+        ("reading", &read_only, sync, false, false),
+        ("synced", &shared, sync, true, false),
+        ("stored", &shared, "map[0] = 1", true, true),
+        ("flushed", &shared, "map.flush()", true, false),
+        ("late", &late, "async_()", true, true),
+    ] {
+        project.write("save.py", &script(before, stored));
+        new(&project, name, &["python3", "save.py"]).assert_status(0);
+        let file = format!("scenarios/{name}.yaml");
+        let text = project.read(&file);
+        let says = |what: &str| text.contains(what);
+        assert_eq!(says(told), is_told, "{name}: {text}");
+        assert_eq!(says("is replaced whole"), !is_told, "{name}: {text}");
+        assert_eq!(says("#between:"), !is_told, "{name}: {text}");
+        assert_eq!(says("MS_ASYNC is no sync"), name == "late", "{text}");
+        let lacks = says("But nothing syncs what is in it");
+        assert_eq!(lacks, is_lacking, "{name}: {text}");
+        assert!(!says("mmap") && !says("mprotect"), "{text}");
+        project.write(&file, &with_suggestions(&text));
+        project.harness(&["run", &file]).assert_status(0);
+    }
+}
+
+#[test]
+fn a_file_that_is_taken_away_before_the_rename_is_not_replaced_whole() {
+    require!(right_to_trace());
+    let project = Project::new();
+    project.write("config", "old");
+    for (name, before, call) in [
+        ("unlinked", "os.unlink('config')", Some("unlink")),
+        ("kept", "os.rename('config', 'backup')", Some("rename")),
+        (
+            "linked",
+            "os.link('config', 'backup'); os.unlink('backup')",
+            None,
+        ),
+        (
+            "again",
+            "os.unlink('config'); open('config', 'w').close()",
+            None,
+        ),
+    ] {
+        let script = format!(
+            "import os\nnew = os.open('new', os.O_CREAT | os.O_WRONLY)\nos.write(new, b'x')\n\
+             os.fsync(new)\n{before}\nos.rename('new', 'config')\n"
+        );
+        project.write("save.py", &script);
+        new(&project, name, &["python3", "save.py", "config"]).assert_status(0);
+        let text = project.read(&format!("scenarios/{name}.yaml"));
+        let whole = text.contains("`config` is replaced whole:");
+        assert_eq!(whole, call.is_none(), "{name}: {text}");
+        if let Some(call) = call {
+            let why = format!("`config` is not replaced whole: `{call}` takes the old one away");
+            assert!(text.contains(&why), "{name}: {text}");
+        }
+    }
+}
+
+#[test]
+fn a_sync_of_a_mapping_shows_its_file_by_its_lasting_name() {
+    require!(right_to_trace());
+    let script = "import mmap, os, tempfile\n\
+                  for file in os.open('data', os.O_CREAT | os.O_RDWR), tempfile.mkstemp(dir='.')[0]:\n    \
+                  os.ftruncate(file, 4096); map = mmap.mmap(file, 4096); map.flush()\n";
+    let yaml = "workload: { run: [python3, save.py], files: { save.py: { from: ../save.py } } }\n\
+                trace: { events: [{ syscalls: [msync, mmap] }], since: main }\n\
+                expect: { sequence: [{ msync: { start: \"<$DIR/data>\", flags: MS_SYNC } }] }\n\
+                snapshot: { temporary: [\"tmp*\"], hide: [mmap] }\n";
+    let project = Project::with("map", yaml);
+    project.write("save.py", script);
+    project
+        .harness(&["run", "scenarios", "--update"])
+        .assert_status(0);
+    let lines = "  msync(<$DIR/data>, 4096, MS_SYNC) = 0\n\
+                 \x20 msync(<$DIR/<temporary:1>>, 4096, MS_SYNC) = 0\n";
+    let snapshot = project.read("snapshots/map.snap");
+    assert!(snapshot.contains(lines), "{snapshot}");
+    project.harness(&["run", "scenarios"]).assert_status(0);
+}
