@@ -7,7 +7,7 @@ use crate::snapshot::{self, Together};
 use crate::verdict::{About, Finding, Verdict};
 use perf_records::units::shown_path;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl Suite<'_> {
     /// Writes the trace if it is to be stored, and returns what that changes.
@@ -30,8 +30,13 @@ impl Suite<'_> {
                     Update::Pending => {
                         let pending = snapshot::pending(file);
                         snapshot::write(&pending, text, &provenance)?;
+                        let root = item.place().root;
+                        let folder = match root == Path::new("snapshots") {
+                            true => String::new(),
+                            false => format!(" {}", shown_path(&root)),
+                        };
                         let text = format!(
-                            "the new trace waits in `{}`: harness review",
+                            "the new trace waits in `{}`: harness review{folder}",
                             shown_path(&pending)
                         );
                         let waits = Finding::remark(About::Snapshot, text);
