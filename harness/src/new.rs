@@ -15,11 +15,13 @@ use perf_records::units::{shown, shown_path};
 use place::{Made, Target};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
-use trace_harness::calibrate::Calibration;
+use trace_harness::calibrate::{Calibration, Unsettled};
 use trace_harness::run::{
     Bench, CalibrateError, Calibrating, Control, RecordError, Suite, SuiteError,
 };
-use trace_harness::scenario::{Command, Draft, EventSpec, EventWish, Since, Workload};
+use trace_harness::scenario::{
+    Command, Draft, EventSpec, EventWish, Since, SnapshotSpec, Workload,
+};
 use trace_harness::suggest::{self, Given, NoEnd};
 use trace_harness::verdict::{Run, Verdict};
 use world::World;
@@ -179,15 +181,24 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     suggest::fill(&mut draft, &runs, &given)?;
     said.push_str(&summary(&draft, &runs));
     let (suite, calibration) = settle(arguments, bench, &target, &mut draft, &control)?;
-    draft.snapshot = calibration.spec(&draft.snapshot);
-    said.push_str(&crate::calibrate::report(&calibration));
-    let snapshot = suite.create(&calibration, &draft.text())?;
+    match &calibration {
+        Ok(calibration) => {
+            draft.snapshot = calibration.spec(&draft.snapshot);
+            said.push_str(&crate::calibrate::report(calibration));
+        }
+        Err(why) => said.push_str(&format!("no snapshot: {why}\n")),
+    }
+    let snapshot = suite.create(calibration.as_ref().ok(), &draft.text())?;
     made.keep();
     let file = shown_path(&target.file);
+    let written: Vec<String> = snapshot
+        .iter()
+        .map(|path| shown_path(path).to_string())
+        .collect();
+    let written = [&[file.to_string()][..], &written].concat().join(", ");
     said.push_str(&format!(
-        "written: {file}, {}\n\
+        "written: {written}\n\
          Now say in `description` what it must do, take the `#` away from what must hold, and run: harness run {file}\n",
-        shown_path(&snapshot)
     ));
     if draft.schema.is_none() {
         said.push_str("Editors complete the keys of a scenario that names the schema: harness schema > scenarios/schema.json\n");
@@ -195,14 +206,15 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     Ok(said)
 }
 
-/// Calibrates; an expectation that fails meanwhile is dropped.
+/// Calibrates; an expectation that fails meanwhile is dropped, and so is the snapshot where its
+/// runs differ at every level.
 fn settle<'a, 'c>(
     arguments: &Arguments,
     bench: &'a Bench<'a>,
     target: &Target,
     draft: &mut Draft,
     control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
-) -> Result<(Suite<'a>, Calibration), NewError> {
+) -> Result<(Suite<'a>, Result<Calibration, Unsettled>), NewError> {
     let is_watched = out::has_sequences(&std::io::stderr());
     let progress = |done: u32, total: u32| {
         if is_watched {
@@ -219,7 +231,15 @@ fn settle<'a, 'c>(
             note_for_now!("\r\u{1b}[K");
         }
         match calibration {
-            Ok(calibration) => return Ok((suite, calibration)),
+            Ok(calibration) => return Ok((suite, Ok(calibration))),
+            Err(CalibrateError::Unsettled(
+                why @ (Unsettled::Programs(_) | Unsettled::Remains(_)),
+            )) => {
+                draft.on_snapshot = vec![format!("No snapshot is the same in each run: {why}.")];
+                draft.snapshot = SnapshotSpec::Off;
+                let suite = Suite::of_text(bench, &target.file, &draft.text())?;
+                return Ok((suite, Err(why)));
+            }
             Err(CalibrateError::Failed { findings, .. }) if suggest::give_up(draft, &findings) => {}
             Err(error) => return Err(error.into()),
         }
@@ -273,6 +293,13 @@ fn draft(arguments: &Arguments, target: &Target, laid: &Laid, stdin: Option<Stri
         draft.on_events = vec![
             "Fewer names make a better test: keep those that the description is about.".to_owned(),
         ];
+    }
+    // Where no call is recorded, no call tells that the program has begun.
+    if draft
+        .events
+        .iter()
+        .any(|it| matches!(it, EventSpec::Syscalls(_)))
+    {
         draft.since = Since::Main;
     }
     draft

@@ -97,26 +97,27 @@ impl Suite<'_> {
 }
 
 impl Suite<'_> {
-    /// Writes a new scenario and its snapshot, both or none, and says where the snapshot is.
+    /// Writes a new scenario and the snapshot that a calibration came to, both or none, and says
+    /// where the snapshot is. Without a calibration there is none.
     ///
     /// # Errors
     /// [`SnapshotError`](snapshot::SnapshotError); a file that is there already is one.
     pub fn create(
         &self,
-        calibration: &Calibration,
+        calibration: Option<&Calibration>,
         text: &str,
-    ) -> Result<PathBuf, snapshot::SnapshotError> {
+    ) -> Result<Option<PathBuf>, snapshot::SnapshotError> {
         let mut files = Together::default();
-        let mut written = PathBuf::new();
+        let mut written = None;
         for (item, description) in self.described() {
-            let Some(trace) = calibration.texts.get(&item.name) else {
+            files.add_new(&item.file, text)?;
+            let Some(trace) = calibration.and_then(|it| it.texts.get(&item.name)) else {
                 continue;
             };
-            files.add_new(&item.file, text)?;
-            let place = item.place();
-            written = place.choose(&self.bench.release);
+            let file = item.place().choose(&self.bench.release);
             let provenance = scenario::provenance(self.bench, &item.file, description);
-            files.add_snapshot(&written, trace, &provenance)?;
+            files.add_snapshot(&file, trace, &provenance)?;
+            written = Some(file);
         }
         files.write()?;
         Ok(written)

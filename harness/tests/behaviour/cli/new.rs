@@ -243,3 +243,51 @@ fn what_the_command_finds_around_it_is_written() {
         run.assert_status(2);
     }
 }
+
+#[test]
+fn a_program_that_does_something_else_in_each_run_becomes_a_scenario_without_a_snapshot() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let text = "exec(rand() < 0.5 ? ('true') : ('test', '1'))";
+    let run = new(&project, "either", &["perl", "-e", text]);
+    run.assert_status(0);
+    assert!(run.stdout.contains("no snapshot: "), "{run:?}");
+    assert!(
+        run.stdout.contains("written: scenarios/either.yaml\n"),
+        "{run:?}"
+    );
+    let text = project.read("scenarios/either.yaml");
+    assert!(
+        text.contains("\n# No snapshot is the same in each run: "),
+        "{text}"
+    );
+    assert!(text.ends_with("\nsnapshot: false\n"), "{text}");
+    assert!(project.snapshots().is_empty());
+    let repeated = ["run", "scenarios", "--repeat", "10"];
+    project.harness(&repeated).assert_status(0);
+}
+
+#[test]
+fn what_the_loader_does_is_left_out_of_events_of_the_authors_own() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let options = ["new", "own", "-n", "2", "-e", "openat,close", "--", "true"];
+    project.harness(&options).assert_status(0);
+    let text = project.read("scenarios/own.yaml");
+    assert!(text.contains("  since: main\n"), "{text}");
+    let snapshot = project.read("snapshots/own.snap");
+    assert!(!snapshot.contains("ld.so.cache"), "{snapshot}");
+    let options = [
+        "new",
+        "events",
+        "-n",
+        "2",
+        "-e",
+        "sched:sched_process_exec",
+        "--",
+        "true",
+    ];
+    project.harness(&options).assert_status(0);
+    let text = project.read("scenarios/events.yaml");
+    assert!(!text.contains("since:"), "{text}");
+}
