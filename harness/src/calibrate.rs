@@ -9,7 +9,7 @@ use perf_live::host::Host;
 use perf_records::units::shown_path;
 use std::path::PathBuf;
 use trace_harness::calibrate::{Calibration, Finding, Varying};
-use trace_harness::run::{CalibrateError, Calibrating, Control, Suite, discover};
+use trace_harness::run::{CalibrateError, Calibrating, Control, Suite, discover, given_programs};
 use trace_harness::scenario;
 use trace_harness::trace::Level;
 
@@ -123,8 +123,11 @@ fn conclude(arguments: &Arguments, suite: &Suite<'_>, calibration: &Calibration)
     if !out::told(out::print(&report(calibration))) {
         return status::TROUBLE;
     }
-    let wanted = scenario::read(file, &text).and_then(|scenario| {
-        scenario::edit::with_snapshot(file, &text, &calibration.spec(&scenario.snapshot))
+    // All rows of a file have the same.
+    let wanted = scenario::read_all(file, &text, &given_programs()).and_then(|scenarios| {
+        let found = scenarios.into_iter().next();
+        let found = found.map(|scenario| scenario.snapshot).unwrap_or_default();
+        scenario::edit::with_snapshot(file, &text, &calibration.spec(&found))
     });
     let changed = match wanted {
         Ok(changed) => changed,

@@ -15,11 +15,13 @@ use perf_records::units::{shown, shown_path};
 use place::{Made, Target};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
-use trace_harness::calibrate::Calibration;
+use trace_harness::calibrate::{Calibration, Unsettled};
 use trace_harness::run::{
     Bench, CalibrateError, Calibrating, Control, RecordError, Suite, SuiteError,
 };
-use trace_harness::scenario::{Command, Draft, EventSpec, EventWish, Since, Workload};
+use trace_harness::scenario::{
+    Command, Draft, EventSpec, EventWish, Since, SnapshotSpec, Workload,
+};
 use trace_harness::suggest::{self, Given, NoEnd};
 use trace_harness::verdict::{Run, Verdict};
 use world::World;
@@ -162,7 +164,7 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
             shown_path(file)
         ));
     }
-    let suite = Suite::of_text(bench, &target.file, &draft.text())?;
+    let suite = Suite::of_text(bench, &target.file, &recorded(&draft, arguments).text())?;
     let mut runs: Vec<Run> = Vec::new();
     for _ in 0..RECORDED {
         let run = suite.record(&mut *control())?;
@@ -179,15 +181,24 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     suggest::fill(&mut draft, &runs, &given)?;
     said.push_str(&summary(&draft, &runs));
     let (suite, calibration) = settle(arguments, bench, &target, &mut draft, &control)?;
-    draft.snapshot = calibration.spec(&draft.snapshot);
-    said.push_str(&crate::calibrate::report(&calibration));
-    let snapshot = suite.create(&calibration, &draft.text())?;
+    match &calibration {
+        Ok(calibration) => {
+            draft.snapshot = calibration.spec(&draft.snapshot);
+            said.push_str(&crate::calibrate::report(calibration));
+        }
+        Err(why) => said.push_str(&format!("no snapshot: {why}\n")),
+    }
+    let snapshot = suite.create(calibration.as_ref().ok(), &draft.text())?;
     made.keep();
     let file = shown_path(&target.file);
+    let written: Vec<String> = snapshot
+        .iter()
+        .map(|path| shown_path(path).to_string())
+        .collect();
+    let written = [&[file.to_string()][..], &written].concat().join(", ");
     said.push_str(&format!(
-        "written: {file}, {}\n\
+        "written: {written}\n\
          Now say in `description` what it must do, take the `#` away from what must hold, and run: harness run {file}\n",
-        shown_path(&snapshot)
     ));
     if draft.schema.is_none() {
         said.push_str("Editors complete the keys of a scenario that names the schema: harness schema > scenarios/schema.json\n");
@@ -195,14 +206,15 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     Ok(said)
 }
 
-/// Calibrates; an expectation that fails meanwhile is dropped.
+/// Calibrates; an expectation that fails meanwhile is dropped, and so is the snapshot where its
+/// runs differ at every level.
 fn settle<'a, 'c>(
     arguments: &Arguments,
     bench: &'a Bench<'a>,
     target: &Target,
     draft: &mut Draft,
     control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
-) -> Result<(Suite<'a>, Calibration), NewError> {
+) -> Result<(Suite<'a>, Result<Calibration, Unsettled>), NewError> {
     let is_watched = out::has_sequences(&std::io::stderr());
     let progress = |done: u32, total: u32| {
         if is_watched {
@@ -219,11 +231,29 @@ fn settle<'a, 'c>(
             note_for_now!("\r\u{1b}[K");
         }
         match calibration {
-            Ok(calibration) => return Ok((suite, calibration)),
+            Ok(calibration) => return Ok((suite, Ok(calibration))),
+            Err(CalibrateError::Unsettled(
+                why @ (Unsettled::Programs(_) | Unsettled::Remains(_)),
+            )) => {
+                draft.on_snapshot = vec![format!("No snapshot is the same in each run: {why}.")];
+                draft.snapshot = SnapshotSpec::Off;
+                let suite = Suite::of_text(bench, &target.file, &draft.text())?;
+                return Ok((suite, Err(why)));
+            }
             Err(CalibrateError::Failed { findings, .. }) if suggest::give_up(draft, &findings) => {}
             Err(error) => return Err(error.into()),
         }
     }
+}
+
+/// The draft with what is recorded to suggest from.
+fn recorded(draft: &Draft, arguments: &Arguments) -> Draft {
+    let mut recorded = draft.clone();
+    if arguments.events.is_empty() {
+        let beside = suggest::BESIDE.map(str::to_owned);
+        recorded.events.push(EventSpec::Syscalls(beside.to_vec()));
+    }
+    recorded
 }
 
 /// Drafts the scenario before the command has run.
@@ -263,6 +293,13 @@ fn draft(arguments: &Arguments, target: &Target, laid: &Laid, stdin: Option<Stri
         draft.on_events = vec![
             "Fewer names make a better test: keep those that the description is about.".to_owned(),
         ];
+    }
+    // Where no call is recorded, no call tells that the program has begun.
+    if draft
+        .events
+        .iter()
+        .any(|it| matches!(it, EventSpec::Syscalls(_)))
+    {
         draft.since = Since::Main;
     }
     draft
@@ -309,7 +346,13 @@ fn own_events(events: &[String]) -> Vec<EventSpec> {
 /// Says in a line what was recorded.
 fn summary(draft: &Draft, runs: &[Run]) -> String {
     let first = runs.first();
-    let n_calls: u64 = first.map_or(0, |run| run.trace.counts().values().sum());
+    let counts = first.map_or_else(Default::default, |run| run.trace.counts());
+    let beside = |name: &str| suggest::BESIDE.contains(&name);
+    let n_calls: u64 = counts
+        .iter()
+        .filter(|(name, _)| !beside(name))
+        .map(|it| it.1)
+        .sum();
     let stdout = first.and_then(|run| run.stdout.yes());
     let n_bytes = stdout.map_or(0, |stdout| stdout.bytes.len());
     let n_files = draft.files_after.len();

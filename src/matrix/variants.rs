@@ -1,6 +1,7 @@
 //! Decides what becomes of snapshots when the traces of several kernels are right: one for all if
 //! they are equal, and variants if not.
 
+use crate::scenario::KernelVersion;
 use crate::snapshot::{self, Place, SnapshotError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,9 +28,10 @@ pub struct Settled {
 
 /// Decides which traces become which snapshots. The common snapshot stays if it is right on one of
 /// these kernels, or with `keeps_common`; else it becomes the most frequent trace, and among
-/// equally frequent ones the first. A kernel with another trace gets a variant of its version
-/// (6.1); if two kernels of that version differ, the second gets one of its full version (6.1.9).
-/// Snapshots of other kernels are left alone.
+/// equally frequent ones that of the newest kernel, as later kernels will choose the common one. A
+/// kernel with another trace gets a variant of its version (6.1); if two kernels of that version
+/// differ, the second gets one of its full version (6.1.9). Snapshots of other kernels are left
+/// alone.
 ///
 /// # Errors
 /// [`SnapshotError::Read`]; [`SnapshotError::Ambiguous`] for two kernels of one version that
@@ -109,7 +111,7 @@ pub fn settle(
     Ok(settled)
 }
 
-/// Returns the most frequent trace; of equally frequent ones, the first.
+/// Returns the most frequent trace; of equally frequent ones, that of the newest kernel.
 fn most<'t, 'a>(told: &'t [Told<'a>]) -> Option<&'t Told<'a>> {
     let same = |it: &Told<'a>| {
         let all = told.iter();
@@ -117,7 +119,8 @@ fn most<'t, 'a>(told: &'t [Told<'a>]) -> Option<&'t Told<'a>> {
             .count()
     };
     // Finds the last of several equally frequent ones, so the order is reversed.
-    told.iter().rev().max_by_key(|it| same(it))
+    let version = |it: &Told<'a>| KernelVersion::of_release(it.release);
+    told.iter().rev().max_by_key(|it| (same(it), version(it)))
 }
 
 #[cfg(test)]
@@ -183,6 +186,18 @@ mod tests {
             told("7.2.0-rc1", "b", true),
         ];
         let written = vec!["x.snap: b".into(), "x@5.10.snap: a".into()];
+        assert_eq!(settled(&[], &all, false), (written, nothing()));
+    }
+
+    #[test]
+    fn of_traces_that_are_equally_frequent_the_newest_kernels_is_the_common_one() {
+        let all = [
+            told("6.1.2", "a", true),
+            told("6.18.1", "c", true),
+            told("6.9.2", "b", true),
+        ];
+        let variants = ["x.snap: c", "x@6.1.snap: a", "x@6.9.snap: b"];
+        let written = variants.map(str::to_owned).to_vec();
         assert_eq!(settled(&[], &all, false), (written, nothing()));
     }
 

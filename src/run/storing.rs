@@ -7,7 +7,7 @@ use crate::snapshot::{self, Together};
 use crate::verdict::{About, Finding, Verdict};
 use perf_records::units::shown_path;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 impl Suite<'_> {
     /// Writes the trace if it is to be stored, and returns what that changes.
@@ -30,8 +30,13 @@ impl Suite<'_> {
                     Update::Pending => {
                         let pending = snapshot::pending(file);
                         snapshot::write(&pending, text, &provenance)?;
+                        let root = item.place().root;
+                        let folder = match root == Path::new("snapshots") {
+                            true => String::new(),
+                            false => format!(" {}", shown_path(&root)),
+                        };
                         let text = format!(
-                            "the new trace waits in `{}`: harness review",
+                            "the new trace waits in `{}`: harness review{folder}",
                             shown_path(&pending)
                         );
                         let waits = Finding::remark(About::Snapshot, text);
@@ -92,26 +97,27 @@ impl Suite<'_> {
 }
 
 impl Suite<'_> {
-    /// Writes a new scenario and its snapshot, both or none, and says where the snapshot is.
+    /// Writes a new scenario and the snapshot that a calibration came to, both or none, and says
+    /// where the snapshot is. Without a calibration there is none.
     ///
     /// # Errors
     /// [`SnapshotError`](snapshot::SnapshotError); a file that is there already is one.
     pub fn create(
         &self,
-        calibration: &Calibration,
+        calibration: Option<&Calibration>,
         text: &str,
-    ) -> Result<PathBuf, snapshot::SnapshotError> {
+    ) -> Result<Option<PathBuf>, snapshot::SnapshotError> {
         let mut files = Together::default();
-        let mut written = PathBuf::new();
+        let mut written = None;
         for (item, description) in self.described() {
-            let Some(trace) = calibration.texts.get(&item.name) else {
+            files.add_new(&item.file, text)?;
+            let Some(trace) = calibration.and_then(|it| it.texts.get(&item.name)) else {
                 continue;
             };
-            files.add_new(&item.file, text)?;
-            let place = item.place();
-            written = place.choose(&self.bench.release);
+            let file = item.place().choose(&self.bench.release);
             let provenance = scenario::provenance(self.bench, &item.file, description);
-            files.add_snapshot(&written, trace, &provenance)?;
+            files.add_snapshot(&file, trace, &provenance)?;
+            written = Some(file);
         }
         files.write()?;
         Ok(written)

@@ -7,7 +7,7 @@ use crate::scenario::{
 };
 use crate::trace::Deed;
 use crate::verdict::Run;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
 /// More of them are no help to read: in all, and of the writes to one file.
@@ -17,27 +17,39 @@ const MOST_OF_ONE: usize = 2;
 /// How many deeds a search may try: what takes longer is not suggested.
 const MOST_TRIES: u64 = 100_000;
 
+/// What an answer is written to, by the class that an expectation names it by.
+const ANSWERED: &[&str] = &["stdout", "pipe", "tcp", "udp", "unix", "vsock"];
+
 /// Suggests what holds in every run, of what happens twice there: for what happens once `sequence`
-/// says as much.
-pub(super) fn suggestion(runs: &[Run]) -> Option<Suggestion> {
+/// says as much. Of a file that is also written through a mapping it would say more than is known.
+pub(super) fn suggestion(runs: &[Run], mapped: &BTreeSet<Vec<u8>>) -> Option<Suggestion> {
     let runs: Vec<Vec<&Deed>> = runs.iter().map(|run| run.trace.in_order()).collect();
     let deeds = runs.first()?;
     let scenes: Vec<Scene<'_>> = runs.iter().map(|deeds| Scene::new(deeds)).collect();
     let mut between = Vec::new();
-    for (sync, file) in synced(deeds) {
+    let synced = synced(deeds).into_iter();
+    for (sync, file) in synced.filter(|(_, file)| !mapped.contains(file)) {
         let Some(named) = syncs::written(&file) else {
             continue;
         };
         let fd = || ("fd".to_owned(), text(&named));
         let zero = ("returns".to_owned(), Test::Is(Literal::Number(0)));
         let there_is = event(&sync, vec![fd(), zero]);
-        for write in writing(deeds, &file) {
-            let first = event(&write, vec![fd()]);
-            let elements = followers(deeds, &file).into_iter().map(|then| Between {
-                first: first.clone(),
-                then,
-                there_is: there_is.clone(),
-                times: CountRange { min: 2, max: None },
+        let followers = followers(deeds, &file);
+        for (write, writers) in writing(deeds, &file) {
+            // Another process's call depends on what it was told, and not on what is on the disk.
+            let own = followers.iter().filter(|it| !it.by.is_disjoint(&writers));
+            let elements = own.map(|follower| {
+                let is_alone = follower.by.union(&writers).nth(1).is_none();
+                let writer = || ("process".to_owned(), Test::Capture("writer".to_owned()));
+                let by = || (!is_alone).then(writer);
+                let fields = follower.fd.clone().map(|fd| ("fd".to_owned(), fd));
+                Between {
+                    first: event(&write, [fd()].into_iter().chain(by()).collect()),
+                    then: event(&follower.name, fields.into_iter().chain(by()).collect()),
+                    there_is: there_is.clone(),
+                    times: CountRange { min: 2, max: None },
+                }
             });
             let holding = elements.filter(|element| holds(element, &scenes));
             between.extend(holding.take(MOST_OF_ONE));
@@ -68,58 +80,77 @@ fn synced(deeds: &[&Deed]) -> BTreeSet<(String, Vec<u8>)> {
     synced.collect()
 }
 
-/// The calls that wrote to a file.
-fn writing(deeds: &[&Deed], file: &[u8]) -> BTreeSet<String> {
+/// The calls that wrote to a file, and the processes that made them.
+fn writing(deeds: &[&Deed], file: &[u8]) -> BTreeMap<String, BTreeSet<u32>> {
     let is_of = |deed: &Deed| syncs::writes(deed) && syncs::file(deed).as_deref() == Some(file);
-    let found = deeds.iter().filter(|deed| is_of(deed));
-    found.map(|deed| deed.name.to_string()).collect()
-}
-
-/// What may depend on a file's being on the disk: an answer, a name or its end, another file.
-fn followers(deeds: &[&Deed], of: &[u8]) -> Vec<StepSpec> {
-    let mut found = Vec::new();
-    let mut known = BTreeSet::new();
-    for deed in deeds {
-        let Some((weight, fd)) = follower(deed, of) else {
-            continue;
-        };
-        if known.insert((&deed.name, fd.as_ref().map(Test::to_string))) {
-            let fields = fd.map(|fd| ("fd".to_owned(), fd)).into_iter();
-            found.push((weight, event(&deed.name, fields.collect())));
-        }
+    let mut found: BTreeMap<String, BTreeSet<u32>> = BTreeMap::new();
+    for deed in deeds.iter().filter(|deed| is_of(deed)) {
+        let writers = found.entry(deed.name.to_string()).or_default();
+        writers.insert(deed.task.process);
     }
-    found.sort_by_key(|(weight, _)| *weight);
-    found.into_iter().map(|(_, step)| step).collect()
+    found
 }
 
-/// What a call is of what may depend on a file.
+/// A call that may depend on a file's being on the disk, and the processes that make it.
+struct Follower {
+    weight: Weight,
+    name: String,
+    fd: Option<Test>,
+    by: BTreeSet<u32>,
+}
+
+/// What such a call does; what its author most likely promises comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Follower {
+enum Weight {
     Answer,
     Name,
     File,
 }
 
-/// What a call is, and what its descriptor must be.
-fn follower(deed: &Deed, of: &[u8]) -> Option<(Follower, Option<Test>)> {
-    let starts_with = |starts: &[&str]| starts.iter().any(|start| deed.name.starts_with(start));
-    if starts_with(&["rename", "unlink", "link"]) {
-        return Some((Follower::Name, None));
-    }
-    if starts_with(&["sendto", "sendmsg"]) {
-        return Some((Follower::Answer, None));
-    }
-    let file = syncs::file(deed).filter(|file| syncs::writes(deed) && file != of)?;
-    let file = syncs::written(&file).map(|name| (name, file.starts_with(b"$DIR/")))?;
-    match file {
-        (name, true) => Some((Follower::File, Some(text(&name)))),
-        (name, false) if name == "stdout" => Some((Follower::Answer, Some(text(&name)))),
-        (name, false) => {
-            let mut sockets = ["tcp:", "unix:"].into_iter();
-            let class = sockets.find(|class| name.starts_with(class))?;
-            Some((Follower::Answer, Some(Test::Prefix(class.to_owned()))))
+/// What may depend on a file's being on the disk: an answer, a name or its end, another file.
+fn followers(deeds: &[&Deed], of: &[u8]) -> Vec<Follower> {
+    let mut found: Vec<Follower> = Vec::new();
+    let told = |fd: &Option<Test>| fd.as_ref().map(Test::to_string);
+    for deed in deeds {
+        let Some((weight, fd)) = follower(deed, of) else {
+            continue;
+        };
+        let process = deed.task.process;
+        let mut known = found.iter_mut();
+        match known.find(|it| *it.name == *deed.name && told(&it.fd) == told(&fd)) {
+            Some(known) => drop(known.by.insert(process)),
+            None => found.push(Follower {
+                weight,
+                name: deed.name.to_string(),
+                fd,
+                by: BTreeSet::from([process]),
+            }),
         }
     }
+    found.sort_by_key(|follower| follower.weight);
+    found
+}
+
+/// What a call does, and what its descriptor must be.
+fn follower(deed: &Deed, of: &[u8]) -> Option<(Weight, Option<Test>)> {
+    let starts_with = |starts: &[&str]| starts.iter().any(|start| deed.name.starts_with(start));
+    if starts_with(&["rename", "unlink", "link"]) {
+        return Some((Weight::Name, None));
+    }
+    let is_sent = starts_with(&["sendto", "sendmsg", "sendmmsg"]);
+    let file = syncs::file(deed).and_then(|file| Some((syncs::written(&file)?, file)));
+    let Some((name, file)) = file else {
+        return is_sent.then_some((Weight::Answer, None));
+    };
+    if !is_sent && (!syncs::writes(deed) || file == of) {
+        return None;
+    }
+    let weight = match file.starts_with(b"$DIR/") {
+        true => Weight::File,
+        false if ANSWERED.contains(&name.as_str()) => Weight::Answer,
+        false => return None,
+    };
+    Some((weight, Some(text(&name))))
 }
 
 /// Whether an element holds in all runs.

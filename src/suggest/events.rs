@@ -1,8 +1,9 @@
 //! Finds what the calls of runs have in common.
 
-use super::{Given, between, replacement};
+use super::syncs::has_flag;
+use super::{Given, between, mapped, replacement};
 use crate::scenario::{CountRange, Expectations, NumberOf, StepSpec, Suggestion, Test, event};
-use crate::trace::{Deed, Value};
+use crate::trace::Deed;
 use crate::verdict::Run;
 use std::collections::BTreeMap;
 use syscall_model::class::class_members;
@@ -42,11 +43,13 @@ const MOST: u64 = 20;
 /// Returns expectations that hold in these runs, each key of `expect` at most once. If the program
 /// loads modules, opened files get no expectation, unless a file is replaced.
 pub(super) fn suggestions(runs: &[Run], given: &Given, is_loading: bool) -> Vec<Suggestion> {
-    let replacement = replacement::suggestion(runs, given);
+    let mapped = mapped::files(runs);
+    let replacement = replacement::suggestion(runs, given, &mapped);
     let has_opens = !is_loading || replacement.is_some();
     let all = [
+        mapped::remark(runs, &mapped),
         replacement,
-        between::suggestion(runs),
+        between::suggestion(runs, &mapped),
         never(runs, given, has_opens),
         counts(runs),
     ];
@@ -123,11 +126,5 @@ fn counts(runs: &[Run]) -> Option<Suggestion> {
             count,
             ..Expectations::default()
         },
-    })
-}
-
-pub(super) fn has_flag(deed: &Deed, flag: &str) -> bool {
-    deed.part("flags").is_some_and(|part| {
-        matches!(&part.value, Value::Names(names, _) if names.iter().any(|name| **name == *flag))
     })
 }

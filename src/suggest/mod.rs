@@ -9,6 +9,7 @@ mod between;
 mod clock;
 mod events;
 mod files;
+mod mapped;
 mod replacement;
 mod rules;
 mod syncs;
@@ -80,6 +81,10 @@ pub const EVENTS: [&str; 24] = [
     "execve*",
     "exit_group",
 ];
+
+/// What is recorded beside [`EVENTS`] to suggest from, and is no part of the new scenario: a
+/// program's memory is its own affair, but for what it stores in a file in this way.
+pub const BESIDE: [&str; 3] = ["mmap", "mprotect", "pkey_mprotect"];
 
 /// Longer outputs, in bytes or lines, do not belong into a scenario file.
 const LONGEST: usize = 2000;

@@ -1,23 +1,39 @@
 //! Finds how a file is replaced: written beside the old one, synced, and renamed.
 
 use super::Given;
-use super::events::has_flag;
-use super::syncs::{self, Brings, brings, description, succeeded};
+use super::syncs::{self, Brings, brings, description, has_flag, succeeded};
 use crate::scenario::{Expectations, Literal, Pattern, StepSpec, Suggestion, Test, event};
 use crate::trace::Deed;
 use crate::verdict::Run;
+use std::collections::BTreeSet;
 
 /// Suggests the order, if all runs have the same.
-pub(super) fn suggestion(runs: &[Run], given: &Given) -> Option<Suggestion> {
+pub(super) fn suggestion(
+    runs: &[Run],
+    given: &Given,
+    mapped: &BTreeSet<Vec<u8>>,
+) -> Option<Suggestion> {
     let mut found = runs
         .iter()
-        .map(|run| Replacement::find(&run.trace.in_order()));
+        .map(|run| Replacement::find(&run.trace.in_order(), mapped));
     let first = found.next()??;
     if !found.all(|other| other.as_ref() == Some(&first)) {
         return None;
     }
-    let mut why = vec![format!("`{}` is replaced whole:", first.to)];
+    let to = &first.to;
     // What was not recorded may have been done.
+    let mut why = match &first.removed {
+        Some(call) => vec![
+            format!(
+                "`{to}` is not replaced whole: `{call}` takes the old one away before the new one has"
+            ),
+            "its name, so that a crash between may leave none. What it does:".to_owned(),
+        ],
+        None if first.is_mapped || !given.has_all_events => {
+            vec![format!("`{to}` is replaced by a rename:")]
+        }
+        None => vec![format!("`{to}` is replaced whole:")],
+    };
     let lacks = |sync: &Sync| *sync == Sync::None && given.has_all_events;
     if lacks(&first.sync) {
         why.push("But nothing syncs what is in it before it has its name, so that after a crash it may be empty.".to_owned());
@@ -61,13 +77,21 @@ struct Replacement {
     rename: String,
     to: String,
     folder: Sync,
+    /// The call that took the old file's name away before.
+    removed: Option<String>,
+    /// Whether the new file is written through a mapping too.
+    is_mapped: bool,
 }
 
 impl Replacement {
-    fn find(deeds: &[&Deed]) -> Option<Self> {
-        let (at, rename) = deeds.iter().enumerate().find(|(_, deed)| {
-            deed.name.starts_with("rename") && succeeded(deed) && deed.part("from").is_some()
-        })?;
+    fn find(deeds: &[&Deed], mapped: &BTreeSet<Vec<u8>>) -> Option<Self> {
+        let is_rename = |deed: &Deed| deed.name.starts_with("rename") && succeeded(deed);
+        let mut renames = deeds.iter().enumerate().filter(|(_, deed)| is_rename(deed));
+        renames.find_map(|(at, rename)| Self::by(rename, at, deeds, mapped))
+    }
+
+    /// The replacement that this rename, at this place, concludes.
+    fn by(rename: &Deed, at: usize, deeds: &[&Deed], mapped: &BTreeSet<Vec<u8>>) -> Option<Self> {
         let (before, behind) = deeds.split_at_checked(at)?;
         let from = syncs::path(rename, "from")?;
         let (opened, open) = before.iter().enumerate().rfind(|(_, deed)| {
@@ -89,8 +113,9 @@ impl Replacement {
         let same = written
             .iter()
             .find(|deed| brings(deed).is_some() && is_own(deed));
-        let may_sync = |deed: &&Deed| matches!(&*deed.name, "pwritev2" | "msync");
-        let is_unclear = last.is_none() || since.iter().any(may_sync);
+        let is_mapped = syncs::absolute(rename, "from").is_some_and(|it| mapped.contains(&it));
+        let may_sync = |deed: &&Deed| *deed.name == *"pwritev2";
+        let is_unclear = last.is_none() && !is_mapped || since.iter().any(may_sync);
         let sync = match same {
             _ if has_flag(open, "O_SYNC") || has_flag(open, "O_DSYNC") => Sync::Always,
             Some(sync) => Sync::Same(sync.name.to_string()),
@@ -108,6 +133,8 @@ impl Replacement {
             rename: rename.name.to_string(),
             to: syncs::path(rename, "to")?,
             folder: among(behind, folder, deeds),
+            removed: to.as_deref().and_then(|to| removed(before, to)),
+            is_mapped,
         })
     }
 
@@ -144,6 +171,26 @@ impl Replacement {
         steps.extend(step(&self.folder));
         steps.into_iter().map(Pattern::Step).collect()
     }
+}
+
+/// Returns the call among these that took this name away, if it was not made again behind that.
+fn removed(before: &[&Deed], name: &[u8]) -> Option<String> {
+    let mut removed = None;
+    for deed in before {
+        let is = |word: &str| syncs::absolute(deed, word).as_deref() == Some(name);
+        let starts_with = |starts: &[&str]| starts.iter().any(|it| deed.name.starts_with(it));
+        let is_opened = is("path") && description(deed, "returns").is_some();
+        if succeeded(deed) && (starts_with(&["unlink"]) && is("path"))
+            || succeeded(deed) && starts_with(&["rename"]) && is("from")
+        {
+            removed = Some(deed.name.to_string());
+        } else if is_opened
+            || succeeded(deed) && starts_with(&["rename", "link", "symlink"]) && is("to")
+        {
+            removed = None;
+        }
+    }
+    removed
 }
 
 fn is_for_writing(open: &Deed) -> bool {

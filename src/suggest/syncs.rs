@@ -25,11 +25,25 @@ pub(super) fn brings(deed: &Deed) -> Option<Brings> {
     Some(match &*deed.name {
         "sync" => Brings::All,
         "fsync" | "fdatasync" => name().map_or(Brings::Unknown, Brings::File),
+        // Which file it is of, only its address says; with MS_ASYNC it waits for nothing.
+        "msync" if has_flag(deed, "MS_SYNC") => Brings::Unknown,
         "syncfs" => match name() {
             Some(name) if name.starts_with(b"$DIR") => Brings::All,
             _ => Brings::Unknown,
         },
         _ => return None,
+    })
+}
+
+/// Whether a call has this flag.
+pub(super) fn has_flag(deed: &Deed, flag: &str) -> bool {
+    has_name(deed, "flags", flag)
+}
+
+/// Whether a part of a call has this constant among its names.
+pub(super) fn has_name(deed: &Deed, word: &str, wanted: &str) -> bool {
+    deed.part(word).is_some_and(|part| {
+        matches!(&part.value, Value::Names(names, _) if names.iter().any(|name| **name == *wanted))
     })
 }
 

@@ -266,7 +266,7 @@ impl Values for Writer<'_> {
         self.rules.insert("mappings");
         let name = place.mapping.name();
         let behind = self.mappings.behind_name(place, &name);
-        let name = self.without_directory(&name);
+        let name = self.stable(&name);
         let is_path = name.starts_with(b"/") || name.starts_with(b"$DIR");
         let is_quoted = is_path && (is_numbered(&name) || find(&name, b"+0x").is_some());
         out.push('<');

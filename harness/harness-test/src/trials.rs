@@ -66,8 +66,14 @@ fn is_update() -> bool {
 /// How to run one scenario again by hand, with the programs that its file refers to.
 fn by_hand(name: &str, file: &Path) -> Result<String, program::Error> {
     let scenario = std::fs::read_to_string(file).unwrap_or_default();
-    let built = program::built().into_iter();
-    let used = built.filter(|(variable, _)| scenario.contains(&*variable.to_string_lossy()));
+    // Newer versions of cargo set them for the test, and no shell has them.
+    let set = std::env::vars_os().map(|(variable, program)| (variable, program.into()));
+    let given =
+        set.filter(|(variable, _)| variable.to_string_lossy().starts_with("CARGO_BIN_EXE_"));
+    let programs = given.chain(program::built());
+    let is_used =
+        |variable: &OsString| scenario.contains(&format!("${{{}}}", variable.to_string_lossy()));
+    let used = programs.filter(|(variable, _)| is_used(variable));
     let set = used.map(|(variable, program)| {
         let (variable, program) = (variable.to_string_lossy(), program.to_string_lossy());
         format!("{variable}={} ", quoted(&program))

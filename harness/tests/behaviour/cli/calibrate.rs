@@ -72,6 +72,36 @@ fn a_name_that_is_made_up_in_each_run_becomes_a_temporary_one() {
 }
 
 #[test]
+fn a_program_that_cargo_built_is_calibrated_and_its_reference_stays() {
+    require!(right_to_trace());
+    let made = MAKES_UP.replace("run: [perl,", "run: [\"${CARGO_BIN_EXE_made}\",");
+    assert_ne!(made, MAKES_UP);
+    let project = Project::with("x", &made);
+    let program = |name: &str| {
+        let sought = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+            .map(|folder| folder.join(name))
+            .find(|file| file.is_file());
+        sought
+            .expect("it is installed")
+            .to_string_lossy()
+            .into_owned()
+    };
+    let built = [("CARGO_BIN_EXE_made", &*program("perl"))];
+    let calibrate = ["calibrate", "scenarios/x.yaml", "-n", "15"];
+    project.harness_with(&built, &calibrate).assert_status(0);
+    let after = project.read("scenarios/x.yaml");
+    assert!(after.starts_with("description: "), "{after}");
+    let wanted = made.trim_end().lines().last().unwrap_or_default();
+    assert!(after.contains(wanted), "{after}");
+    assert!(
+        after.contains("snapshot: { temporary: [\"x??????\"] }\n"),
+        "{after}"
+    );
+    let run = ["run", "--repeat", "5", "scenarios"];
+    project.harness_with(&built, &run).assert_status(0);
+}
+
+#[test]
 fn a_dry_run_writes_nothing_and_in_ci_there_is_no_other() {
     require!(right_to_trace());
     let project = Project::with("x", MAKES_UP);

@@ -1,5 +1,7 @@
 //! New scenarios: what is written passes at once, and so does what it suggests.
 
+mod durability;
+
 use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
 
@@ -147,121 +149,6 @@ fn a_command_that_is_no_test_leaves_nothing() {
 }
 
 #[test]
-fn a_folder_is_synced_by_whichever_descriptor() {
-    require!(right_to_trace());
-    let project = Project::new();
-    let script = |before: &str, behind: &str| {
-        format!(
-            "import os\nos.mkdir('e')\n{before}\nnew = os.open('e/new', os.O_CREAT | os.O_WRONLY)\n\
-             os.write(new, b'x')\nos.fsync(new)\nos.rename('e/new', 'e/config')\n{behind}\n"
-        )
-    };
-    let open = "folder = os.open('e', os.O_RDONLY)";
-    let fsync = Some("fsync: { fd: e, returns: 0 }");
-    for (name, before, behind, step, is_lacking) in [
-        (
-            "plain",
-            "",
-            &*format!("{open}; os.fsync(folder)"),
-            fsync,
-            false,
-        ),
-        ("before", open, "os.fsync(folder)", fsync, false),
-        ("all", "", "os.sync()", Some("sync: { returns: 0 }"), false),
-        ("none", "", "os.fsync(new)", None, true),
-        // Which folder that is the trace does not say.
-        (
-            "link",
-            "os.symlink('e', 'l'); folder = os.open('l', os.O_RDONLY)",
-            "os.fsync(folder)",
-            None,
-            false,
-        ),
-    ] {
-        project.write("save.py", &script(before, behind));
-        new(&project, name, &["python3", "save.py"]).assert_status(0);
-        let file = format!("scenarios/{name}.yaml");
-        let text = project.read(&file);
-        let says = text.contains("But nothing syncs the folder");
-        assert_eq!(says, is_lacking, "{name}: {text}");
-        assert!(!text.contains("But nothing syncs what"), "{text}");
-        if let Some(step) = step {
-            assert!(text.contains(&format!("  #  - {step}\n")), "{text}");
-        }
-        project.write(&file, &with_suggestions(&text));
-        project.harness(&["run", &file]).assert_status(0);
-    }
-}
-
-#[test]
-fn that_a_file_is_not_synced_is_said_only_of_what_was_written_and_of_the_last_write() {
-    require!(right_to_trace());
-    let project = Project::new();
-    let script = |between: &str| {
-        format!(
-            "import os\nnew = os.open('new', os.O_CREAT | os.O_RDWR)\n{between}\n\
-             os.rename('new', 'config')\n"
-        )
-    };
-    let write = "os.write(new, b'x')";
-    let read_only = "import os\nold = os.open('a', os.O_RDONLY)\nos.rename('a', 'b')\n".to_owned();
-    let late = script(&format!("{write}; os.fsync(new); {write}"));
-    let synced = script(&format!("{write}; os.fsync(new)"));
-    let each = script(&format!(
-        "{write}; os.pwritev(new, [b'x'], 0, os.RWF_DSYNC)"
-    ));
-    project.write("a", "x");
-    for (name, text, is_replaced, is_lacking) in [
-        ("read-only", &read_only, false, false),
-        ("late", &late, true, true),
-        ("synced", &synced, true, false),
-        ("each", &each, true, false),
-    ] {
-        project.write("save.py", text);
-        let words = ["--file", "a", name, "-n", "10", "--", "python3", "save.py"];
-        project
-            .harness(&[&["new"][..], &words].concat())
-            .assert_status(0);
-        let text = project.read(&format!("scenarios/{name}.yaml"));
-        let says = |what: &str| text.contains(what);
-        assert_eq!(says("is replaced whole"), is_replaced, "{name}: {text}");
-        let lacks = says("But nothing syncs what is in it");
-        assert_eq!(lacks, is_lacking, "{name}: {text}");
-    }
-}
-
-/// Answers three requests, each when it is on the disk.
-const STORE: &str = "use IO::Handle;\n\
-                     open my $log, '>', 'log' or die;\n\
-                     for (1 .. 3) { syswrite $log, 'x'; $log->sync; syswrite STDOUT, \"done\\n\"; }\n";
-
-#[test]
-fn what_always_comes_between_is_suggested_and_fails_where_it_comes_too_late() {
-    require!(right_to_trace());
-    let project = Project::new();
-    project.write("store.pl", STORE);
-    new(&project, "store", &["perl", "store.pl"]).assert_status(0);
-    let text = project.read("scenarios/store.yaml");
-    let between = "  #between:\n  #  - first: { write: { fd: log } }\n\
-                   \x20 #    then: { write: { fd: stdout } }\n\
-                   \x20 #    there_is: { fsync: { fd: log, returns: 0 } }\n";
-    assert!(text.contains(between), "{text}");
-    let text = with_suggestions(&text) + "snapshot: false\n";
-    project.write("scenarios/store.yaml", &text);
-    project.harness(&["run", "scenarios"]).assert_status(0);
-    // In order there still are a write, a sync and an answer.
-    let late = STORE.replace(
-        "$log->sync; syswrite STDOUT, \"done\\n\";",
-        "syswrite STDOUT, \"done\\n\"; $log->sync;",
-    );
-    assert_ne!(late, STORE);
-    project.write("store.pl", &late);
-    let run = project.harness(&["run", "scenarios"]);
-    run.assert_status(1);
-    assert!(run.stdout.contains("in 3 of 3 cases"), "{run:?}");
-}
-
-#[test]
 fn only_what_an_argument_names_as_a_whole_is_laid_in() {
     require!(right_to_trace());
     let project = Project::new();
@@ -355,4 +242,52 @@ fn what_the_command_finds_around_it_is_written() {
         let run = project.harness(&[&["new", "wrong"], &wrong[..], &["--", "true"]].concat());
         run.assert_status(2);
     }
+}
+
+#[test]
+fn a_program_that_does_something_else_in_each_run_becomes_a_scenario_without_a_snapshot() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let text = "exec(rand() < 0.5 ? ('true') : ('test', '1'))";
+    let run = new(&project, "either", &["perl", "-e", text]);
+    run.assert_status(0);
+    assert!(run.stdout.contains("no snapshot: "), "{run:?}");
+    assert!(
+        run.stdout.contains("written: scenarios/either.yaml\n"),
+        "{run:?}"
+    );
+    let text = project.read("scenarios/either.yaml");
+    assert!(
+        text.contains("\n# No snapshot is the same in each run: "),
+        "{text}"
+    );
+    assert!(text.ends_with("\nsnapshot: false\n"), "{text}");
+    assert!(project.snapshots().is_empty());
+    let repeated = ["run", "scenarios", "--repeat", "10"];
+    project.harness(&repeated).assert_status(0);
+}
+
+#[test]
+fn what_the_loader_does_is_left_out_of_events_of_the_authors_own() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let options = ["new", "own", "-n", "2", "-e", "openat,close", "--", "true"];
+    project.harness(&options).assert_status(0);
+    let text = project.read("scenarios/own.yaml");
+    assert!(text.contains("  since: main\n"), "{text}");
+    let snapshot = project.read("snapshots/own.snap");
+    assert!(!snapshot.contains("ld.so.cache"), "{snapshot}");
+    let options = [
+        "new",
+        "events",
+        "-n",
+        "2",
+        "-e",
+        "sched:sched_process_exec",
+        "--",
+        "true",
+    ];
+    project.harness(&options).assert_status(0);
+    let text = project.read("scenarios/events.yaml");
+    assert!(!text.contains("since:"), "{text}");
 }

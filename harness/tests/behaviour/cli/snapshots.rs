@@ -97,8 +97,23 @@ fn a_difference_is_shown_as_a_diff_and_put_aside() {
     assert!(
         failed
             .stdout
-            .contains("waits in `snapshots/sub/x.snap.new`: harness review")
+            .contains("waits in `snapshots/sub/x.snap.new`: harness review\n")
     );
+    // What it says to call is right where the caller stands.
+    let above = project.path().parent().expect("a folder above");
+    let folder = project
+        .path()
+        .file_name()
+        .expect("a name")
+        .to_string_lossy();
+    let elsewhere = |words: &[&str]| {
+        let mut program = project.program(words);
+        program.current_dir(above).output().expect("harness")
+    };
+    let above = elsewhere(&["run", &format!("{folder}/scenarios")]);
+    let said = String::from_utf8_lossy(&above.stdout).into_owned();
+    let review = format!("harness review {folder}/snapshots\n");
+    assert!(said.contains(&review), "{said}");
     assert_eq!(
         project.read("snapshots/sub/x.snap"),
         stored,
