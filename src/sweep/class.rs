@@ -25,8 +25,8 @@ pub enum Class {
     Retried,
     /// A process outlived the main one.
     Leaked,
-    /// It said that it worked, and what it did is not what is expected; or a sync failed, whose loss
-    /// no file shows as long as the machine runs.
+    /// It said that it worked, and what it did is not what is expected; or a sync failed, whose
+    /// loss no file shows as long as the machine runs.
     Silent,
     /// It is not known.
     Unknown,
