@@ -4,6 +4,7 @@ mod blame;
 mod evasions;
 mod handed;
 mod runners;
+mod workers;
 
 use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
