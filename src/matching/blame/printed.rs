@@ -279,6 +279,8 @@ mod tests {
             "a.py::x ",
             "\n",
             "\u{1b}[36m[gw0]\u{1b}[0m [ 50%] PASSED a.py::x \n",
+            "a.py::y ",
+            "PASSED",
         ];
         for written in [&worker[..], &colours] {
             let written = [written, &["\n"]].concat();
