@@ -53,8 +53,8 @@ pub(crate) struct Arguments {
     /// of its thread, or by what the runner had last printed. With rules they say it (`blame`)
     #[arg(long, value_name = "BY", value_enum, conflicts_with = "rules")]
     blame: Option<Blame>,
-    /// Write rules that let the command do what it did, and nothing else, to FILE [default:
-    /// rules.yaml]
+    /// Write rules that let the command do what it did to FILE. Names that look drawn become globs
+    /// of their shape, and many files of a folder one glob: read them [default: rules.yaml]
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "rules.yaml")]
     #[arg(conflicts_with = "rules")]
     learn: Option<PathBuf>,

@@ -4,11 +4,14 @@
 //! says itself can be a lie: only [`BlameBy::Process`] cannot be forged by a test, as the first
 //! process in a line of descent that was started for a test decides.
 
+mod lines;
 mod printed;
+mod started;
 
 use crate::scenario::BlameBy;
 use crate::trace::{Block, Deed, Normalised, StableName, Value};
 use printed::{Printed, State};
+use started::{of_arguments, started};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -30,6 +33,8 @@ pub enum Blamed {
     Nothing,
     /// It was this one.
     Test(Arc<str>),
+    /// It was this one, or none.
+    Perhaps(Arc<str>),
     /// It was one of these, or, where the list is empty, any or none.
     OneOf(Vec<Arc<str>>),
 }
@@ -59,6 +64,8 @@ pub struct Tests {
     printed: BTreeMap<u32, Printed>,
     /// The names that each process printed, by as much of them as a thread has.
     full: BTreeMap<u32, BTreeMap<Vec<u8>, Vec<Arc<str>>>>,
+    /// When each process, or one that descends from it, did something for the last time.
+    until: BTreeMap<u32, u64>,
 }
 
 /// `PR_SET_NAME`.
@@ -75,6 +82,7 @@ impl Tests {
             named: BTreeMap::new(),
             printed: BTreeMap::new(),
             full: BTreeMap::new(),
+            until: BTreeMap::new(),
         };
         let words = blaming.command.iter().map(String::as_bytes);
         if let Some(name) = of_arguments(words) {
@@ -85,6 +93,9 @@ impl Tests {
         }
         for block in &trace.blocks {
             tests.relate(block);
+        }
+        if tests.by == BlameBy::Output {
+            tests.until = tests.ends(deeds);
         }
         if tests.by == BlameBy::Thread {
             let all = tests.printed.iter();
@@ -173,25 +184,78 @@ impl Tests {
                 let found = line.iter().find_map(|it| self.by_thread(it));
                 found.unwrap_or(Blamed::Nothing)
             }
-            BlameBy::Output => {
-                let found = line.iter().find_map(|(task, moment)| {
-                    let printed = self.printed.get(&task.process)?;
-                    let (then, now) = (printed.at(*moment)?, printed.at(deed.entered));
-                    // What a test started and what outlives it works for whom nobody knows.
-                    let outlives = then.is_of_a_test() && now.as_ref() != Some(&then);
-                    Some(if outlives { State::Unknown } else { then })
-                });
-                match found {
-                    None => Blamed::Nothing,
-                    Some(State::Unknown) => Blamed::OneOf(Vec::new()),
-                    Some(State::Running(names)) => match names.as_slice() {
-                        [] => Blamed::Nothing,
-                        [name] => Blamed::Test(Arc::clone(name)),
-                        names => Blamed::OneOf(names.to_vec()),
-                    },
-                }
+            BlameBy::Output => match self.by_output(&line, deed.entered) {
+                None => Blamed::Nothing,
+                Some(State::Unknown) => Blamed::OneOf(Vec::new()),
+                Some(State::Over(name)) => Blamed::Perhaps(name),
+                Some(State::Running(names)) => match names.as_slice() {
+                    [] => Blamed::Nothing,
+                    [name] => Blamed::Test(Arc::clone(name)),
+                    names => Blamed::OneOf(names.to_vec()),
+                },
+            },
+        }
+    }
+
+    /// What ran, by what the nearest process that prints of tests had printed when it did this, or
+    /// when it started what did; `None` if it had not begun, or there is no such process.
+    fn by_output(&self, line: &[(StableName, u64)], now: u64) -> Option<State> {
+        // The process of the line that the next one started, and whether one of them prints.
+        let (mut branch, mut prints) = (None, false);
+        for (task, moment) in line {
+            let printed = self.printed.get(&task.process);
+            let Some(printed) = printed.filter(|it| it.has_tests()) else {
+                branch = Some(task.process);
+                continue;
+            };
+            // What a test started and what outlives it works for whom nobody knows.
+            let still = |then: State| match printed.at(now).as_ref() == Some(&then) {
+                true => then,
+                false => State::Unknown,
+            };
+            let is_own = printed.has_own_threads() && !printed.is_elsewhere();
+            if task.thread != 1 && is_own {
+                let made = self.made.get(task).and_then(|(_, when)| printed.at(*when));
+                let made = made.filter(State::is_of_a_test);
+                return Some(made.map_or(State::Unknown, still));
+            }
+            let branch_ends = branch.filter(|process| *process != task.process && !prints);
+            let branch_ends = branch_ends.and_then(|process| self.until.get(&process));
+            let then = match printed.at(*moment) {
+                Some(then) if then.is_of_a_test() => match printed.is_elsewhere() {
+                    false => return Some(still(then)),
+                    true if branch_ends.is_some() => return Some(State::Unknown),
+                    true => Some(State::Running(Vec::new())),
+                },
+                then => then,
+            };
+            // What was there before a test and is still there may be what runs it.
+            if branch_ends.is_some_and(|end| printed.begins_within(*moment, *end)) {
+                return Some(State::Unknown);
+            }
+            if then.is_some() {
+                return then;
+            }
+            (branch, prints) = (Some(task.process), true);
+        }
+        None
+    }
+
+    /// When each process, or one that descends from it, did something for the last time.
+    fn ends(&self, deeds: &[&Deed]) -> BTreeMap<u32, u64> {
+        let mut last: BTreeMap<StableName, u64> = BTreeMap::new();
+        for deed in deeds {
+            let moment = last.entry(deed.task).or_default();
+            *moment = deed.entered.max(*moment);
+        }
+        let mut until: BTreeMap<u32, u64> = BTreeMap::new();
+        for (task, moment) in last {
+            for (task, _) in self.line(task, moment) {
+                let end = until.entry(task.process).or_default();
+                *end = moment.max(*end);
             }
         }
+        until
     }
 
     /// The test whose thread this was then; `None` if it was no test's.
@@ -234,6 +298,8 @@ fn stream(deed: &Deed, outputs: &[String]) -> Option<u64> {
             name, description, ..
         }) => {
             let is_path = name.starts_with(b"/") || name.starts_with(b"$DIR");
+            // The workers of pytest-xdist print to no reader.
+            let is_path = is_path && name.as_slice() != b"/dev/null";
             let is_output = !is_path || outputs.iter().any(|it| it.as_bytes() == name.as_slice());
             let description = *description;
             is_output.then(|| description.unwrap_or_default())
@@ -275,71 +341,9 @@ fn own_name(deed: &Deed) -> Option<Vec<u8>> {
     }
 }
 
-/// The test that a program was executed for: `Some(None)` if that is not known.
-fn started(deed: &Deed) -> Option<Option<Arc<str>>> {
-    if matches!(
-        deed.returns.as_ref().map(|part| &part.value),
-        Some(Value::Error(_))
-    ) {
-        return None;
-    }
-    let part = deed.part("argv")?;
-    match &part.value {
-        Value::Strings { strings, .. } => of_arguments(strings.iter().map(Vec::as_slice)).map(Some),
-        Value::Unread => Some(None),
-        _ => None,
-    }
-}
-
-/// The only test that these arguments choose: `--exact NAME` of Rust's tests and of nextest, or
-/// `-test.run=^NAME$` of Go's. A word `--` stands for a program that hands the rest on.
-fn of_arguments<'a>(words: impl Iterator<Item = &'a [u8]>) -> Option<Arc<str>> {
-    let mut words: Vec<&[u8]> = words.skip(1).collect();
-    if words.contains(&b"--".as_slice()) {
-        return None;
-    }
-    let text = |name: &[u8]| Some(Arc::from(String::from_utf8_lossy(name).as_ref()));
-    let go = words.iter().find_map(|word| {
-        let name = word.strip_prefix(b"-test.run=^")?.strip_suffix(b"$")?;
-        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 128;
-        name.iter().all(is_plain).then_some(name)
-    });
-    if let Some(name) = go {
-        return text(name);
-    }
-    let before = words.len();
-    words.retain(|word| *word != b"--exact");
-    if words.len() == before || words.contains(&b"--list".as_slice()) {
-        return None;
-    }
-    let mut names = words.into_iter().filter(|word| !word.starts_with(b"-"));
-    let name = names.next()?;
-    match names.next() {
-        Some(_) => None,
-        None => text(name),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn name(words: &[&str]) -> Option<String> {
-        of_arguments(words.iter().map(|word| word.as_bytes())).map(|name| name.to_string())
-    }
-
-    #[test]
-    fn a_process_that_was_started_for_one_test_is_that_test() {
-        for words in [
-            &["t-1a2b", "--exact", "net::connects", "--nocapture"][..],
-            &["t-1a2b", "net::connects", "--exact"],
-            &["t-1a2b", "--exact", "net::connects", "--ignored"],
-        ] {
-            assert_eq!(name(words).as_deref(), Some("net::connects"));
-        }
-        let go = name(&["x.test", "-test.timeout=10m0s", "-test.run=^TestNet$"]);
-        assert_eq!(go.as_deref(), Some("TestNet"));
-    }
 
     #[test]
     fn names_are_sorted_once_by_what_a_thread_has_of_them() {
@@ -354,22 +358,5 @@ mod tests {
         let one = full.get(b"group::name_0".as_slice()).unwrap();
         assert_eq!(one, &[Arc::from("group::name_0")]);
         assert!(full.get(b"group::name_100".as_slice()).unwrap().len() > 1);
-    }
-
-    #[test]
-    fn a_process_of_several_tests_or_of_none_is_no_test() {
-        for words in [
-            &["t-1a2b", "net::connects"][..],
-            &["t-1a2b", "--exact", "--list"],
-            &["t-1a2b", "--exact"],
-            &["t-1a2b", "--exact", "one", "two"],
-            &["cargo", "test", "--", "--exact", "one"],
-            &["x.test", "-test.run=^Test.*$"],
-            &["x.test", "-test.run=TestNet"],
-            &["--exact", "one"],
-            &[],
-        ] {
-            assert_eq!(name(words), None, "{words:?}");
-        }
     }
 }

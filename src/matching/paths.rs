@@ -56,18 +56,24 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether it begins with this text.
+    /// Whether it begins with this text. `./` is the working directory.
     pub(super) fn starts_with(&self, wanted: &[u8]) -> Answer {
-        let wanted = wanted.strip_prefix(b"./").unwrap_or(wanted);
-        let below = below_directory(wanted);
-        self.any(wanted, &|path, wanted| path.starts_with(wanted), &below)
+        let (wanted, is_here) = without_here(wanted);
+        let begins = |path: &[u8], wanted: &[u8]| {
+            (!is_here || are_alike(path, wanted)) && path.starts_with(wanted)
+        };
+        self.any(wanted, &begins, &anchored(wanted))
     }
 
-    /// Whether the glob matches it.
+    /// Whether the glob matches it. One that begins with `**` is of all folders, with `./**` of the
+    /// working directory alone; no other wildcard stands for the root.
     pub(super) fn is_like(&self, glob: &[u8]) -> Answer {
-        let glob = glob.strip_prefix(b"./").unwrap_or(glob);
-        let below = below_directory(glob);
-        self.any(glob, &|path, glob| path_glob(glob, path), &below)
+        let (glob, is_here) = without_here(glob);
+        if glob.starts_with(b"**") && !is_here {
+            return self.any(glob, &|path, glob| path_glob(glob, path), glob);
+        }
+        let matches = |path: &[u8], glob: &[u8]| are_alike(path, glob) && path_glob(glob, path);
+        self.any(glob, &matches, &anchored(glob))
     }
 
     /// A `..` is resolved as far as the text tells: `/usr/../etc` does not begin with `/usr/`.
@@ -121,18 +127,34 @@ pub(super) fn clean(path: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A path that the author wrote, from the root.
-fn from_directory(path: &[u8]) -> Vec<u8> {
-    clean(&below_directory(path))
+/// Whether both are from the root, or none is.
+fn are_alike(one: &[u8], other: &[u8]) -> bool {
+    is_absolute(one) == is_absolute(other)
 }
 
-/// Puts the working directory in front of a relative path. A pattern for beginnings must keep its
-/// last slash.
-fn below_directory(path: &[u8]) -> Cow<'_, [u8]> {
-    match is_absolute(path) || path.starts_with(b"**") {
+/// A path that the author wrote, from the root.
+fn from_directory(path: &[u8]) -> Vec<u8> {
+    clean(&anchored(path))
+}
+
+/// Puts the working directory in front of a relative path or glob. The last slash stays, for a
+/// pattern for beginnings.
+pub(super) fn anchored(path: &[u8]) -> Cow<'_, [u8]> {
+    let (path, _) = without_here(path);
+    match is_absolute(path) {
         true => Cow::Borrowed(path),
         false => Cow::Owned([DIRECTORY, b"/", path].concat()),
     }
+}
+
+/// What a path or glob says behind `./`, and whether that stands there.
+fn without_here(path: &[u8]) -> (&[u8], bool) {
+    let mut rest = path;
+    while let Some(behind) = rest.strip_prefix(b"./") {
+        let slashes = behind.iter().take_while(|byte| **byte == b'/').count();
+        rest = behind.get(slashes..).unwrap_or_default();
+    }
+    (rest, rest.len() < path.len())
 }
 
 /// Whether a path ends with these parts.

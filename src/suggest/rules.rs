@@ -3,6 +3,7 @@
 use crate::matching::{Deeds, Done, PROCESSES, Realm, Statement};
 use crate::scenario::RulesDraft;
 use perf_live::units::ExitKind;
+use perf_records::glob::{is_glob, path_glob};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many files of one folder are named one by one.
@@ -40,6 +41,7 @@ pub fn rules(
         _ => general(path, lasts(path)),
     };
     let mut worlds: BTreeMap<Realm, BTreeSet<String>> = BTreeMap::new();
+    let mut named: BTreeSet<&str> = BTreeSet::new();
     let mut nameless: BTreeSet<String> = BTreeSet::new();
     let allowed = |done: &&Done| !done.is_own && !done.is_usual;
     for done in statement.done.iter().filter(allowed) {
@@ -59,6 +61,12 @@ pub fn rules(
             }
         }
         names.extend(done.new.iter().map(|path| glob(path)));
+        named.extend(
+            [&done.to, &done.new]
+                .into_iter()
+                .flatten()
+                .map(String::as_str),
+        );
     }
     let mut of = |realm: Realm| {
         let names = worlds.remove(&realm).unwrap_or_default();
@@ -67,7 +75,11 @@ pub fn rules(
             Realm::Network => names,
             Realm::Programs | Realm::Privileges => names,
         };
-        (realm.word(), names.into_iter().collect())
+        let names = names.into_iter().map(|name| {
+            let remark = remark(&name, &named, temporary);
+            (name, remark)
+        });
+        (realm.word(), names.collect())
     };
     RulesDraft {
         description: format!(
@@ -78,6 +90,30 @@ pub fn rules(
         worlds: Realm::ALL.into_iter().map(&mut of).collect(),
         remarks: nameless.into_iter().collect(),
     }
+}
+
+/// How many names a glob stands for, and what would narrow it; `None` for one name.
+fn remark(glob: &str, named: &BTreeSet<&str>, temporary: &[String]) -> Option<String> {
+    let path = glob.strip_prefix("unix:").unwrap_or(glob);
+    let has_wildcard = path
+        .replace("[*]", "")
+        .replace("[?]", "")
+        .replace("[[]", "");
+    if !is_glob(&has_wildcard) || path.starts_with(PROCESSES) || !path.contains(['/', '.', '?']) {
+        return None;
+    }
+    let mut temporary = temporary.iter();
+    let is_temporary = temporary.any(|folder| path.starts_with(&format!("{folder}/")));
+    let narrower = match is_temporary {
+        true => "narrower with TMPDIR in the working directory",
+        false => "narrower by the names that are meant",
+    };
+    let names = named.iter().filter(|name| path_glob(glob, **name)).count();
+    let names = match names {
+        1 => "1 name".to_owned(),
+        n => format!("{n} names"),
+    };
+    Some(format!("for {names}; {narrower}"))
 }
 
 /// What became of a file that a command made.
@@ -101,7 +137,7 @@ fn general(path: &str, lasts: Lasts) -> String {
         Lasts::Temporary => varying(part),
         // A glob of a whole name would be one of all that lies beside it.
         Lasts::Gone => Some(varying(part))
-            .filter(|glob| !glob.starts_with('*'))
+            .filter(|glob| !glob.starts_with(['*', '?', '[']))
             .unwrap_or_else(|| escaped(part)),
         Lasts::Stays => without_hash(part),
     });
@@ -132,7 +168,7 @@ fn without_hash(name: &str) -> String {
     }
 }
 
-/// A name with `*` for each stretch that looks drawn or counted.
+/// A name with a `?` for each letter that looks drawn, and `[0-9]*` for a number.
 fn varying(name: &str) -> String {
     let mut glob = String::new();
     let mut rest = name;
@@ -141,8 +177,7 @@ fn varying(name: &str) -> String {
         let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         let (word, behind) = rest.split_at(end);
         match is_drawn(word) {
-            true if word.starts_with("tmp") => glob.push_str("tmp*"),
-            true => glob.push('*'),
+            true => glob.push_str(&shape(word)),
             false => glob.push_str(word),
         }
         let mut letters = behind.chars();
@@ -152,6 +187,19 @@ fn varying(name: &str) -> String {
         rest = letters.as_str();
     }
     glob
+}
+
+/// What stays of a drawn word: its length, a `tmp` in front, and letters before a number.
+fn shape(word: &str) -> String {
+    let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
+    if letters.chars().all(|c| c.is_ascii_lowercase()) && letters.len() < word.len() {
+        return format!("{letters}[0-9]*");
+    }
+    let (kept, drawn) = match word.strip_prefix("tmp") {
+        Some(drawn) => ("tmp", drawn),
+        None => ("", word),
+    };
+    format!("{kept}{}", "?".repeat(drawn.len()))
 }
 
 /// Whether a word is a number or looks drawn: digits among letters, capitals behind small letters,
@@ -221,20 +269,40 @@ mod tests {
     #[test]
     fn a_drawn_name_becomes_a_glob_and_another_one_stays() {
         for (name, glob) in [
-            ("tmpk3j2h1_x", "tmp*"),
-            ("save.Xa81Qz", "save.*"),
+            ("tmpk3j2h1_x", "tmp????????"),
+            ("save.Xa81Qz", "save.??????"),
             (".conf.swp12", ".conf.swp12"),
-            ("x.cpython-313.pyc.139842", "x.cpython-*.pyc.*"),
+            ("x.cpython-313.pyc.139842", "x.cpython-[0-9]*.pyc.[0-9]*"),
             ("pytest-of-root", "pytest-of-root"),
-            ("pytest-12", "pytest-*"),
+            ("pytest-12", "pytest-[0-9]*"),
             ("config.toml.tmp", "config.toml.tmp"),
-            ("go-build310204", "go-*"),
+            ("go-build310204", "go-build[0-9]*"),
             ("a[b]", "a[[]b]"),
         ] {
             assert_eq!(varying(name), glob, "{name}");
         }
         assert_eq!(without_hash("net-0123456789abcdef"), "net-*");
         assert_eq!(without_hash("net-2"), "net-2");
+    }
+
+    #[test]
+    fn a_glob_of_a_drawn_name_does_not_take_its_neighbours() {
+        for (drawn, other, evil) in [
+            ("/tmp/tmpab12cd_x", "/tmp/tmp9z8y7x_w", "/tmp/evil"),
+            ("/tmp/tmp.Xa81Qz4Rkw", "/tmp/tmp.b3Kd9LmQ2z", "/tmp/tmp.x"),
+            ("/tmp/go-build310204", "/tmp/go-build99", "/tmp/go-evil"),
+        ] {
+            let glob = general(drawn, Lasts::Temporary);
+            assert!(path_glob(&glob, drawn) && path_glob(&glob, other), "{glob}");
+            assert!(!path_glob(&glob, evil), "{glob}");
+        }
+        let named = ["/tmp/tmpab12cd_x", "/tmp/tmp9z8y7x_w", "/tmp/a"].into();
+        let said = remark("/tmp/tmp????????", &named, &["/tmp".to_owned()]).unwrap();
+        assert!(
+            said.starts_with("for 2 names; ") && said.contains("TMPDIR"),
+            "{said}"
+        );
+        assert_eq!(remark("/tmp/a[*]", &named, &["/tmp".to_owned()]), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod blame;
 mod evasions;
 mod handed;
 mod runners;
+mod workers;
 
 use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
@@ -236,8 +237,15 @@ fn learnt_rules_let_the_same_command_pass_and_another_not() {
     let words = ["check", "--learn", "rules.yaml", "--", "sh", "-c", shell];
     project.harness(&words).assert_status(5);
     project.checked(shell).assert_status(0);
-    let more = shell.replace("exit", "echo x > other; exit");
-    project.checked(&more).assert_status(1);
+    for other in ["other", "${TMPDIR:-/tmp}/evil", "${TMPDIR:-/tmp}/tmp.x"] {
+        let more = shell.replace("exit", &format!("echo x > {other}; rm {other}; exit"));
+        project.checked(&more).assert_status(1);
+    }
+    let rules = project.read("rules.yaml");
+    assert!(
+        rules.contains("# for 1 name; narrower with TMPDIR"),
+        "{rules}"
+    );
     let again = project.harness(&words);
     assert!(
         again.stderr.contains("is there already"),

@@ -2,8 +2,8 @@
 //! with what the kernels say of themselves.
 //!
 //! Kernels are fetched by the program under test, once, into the usual cache; without a network and
-//! without them in the cache these tests can tell nothing. A guest takes a CPU, and a test boots one
-//! at a time: there are as many threads of tests as CPUs.
+//! without them in the cache these tests can tell nothing. A guest takes a CPU, and a test boots
+//! one at a time: there are as many threads of tests as CPUs.
 
 mod input;
 mod kprobes;

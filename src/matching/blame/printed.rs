@@ -1,5 +1,6 @@
 //! Which tests run, as their runner prints it: Go's `-v`, pytest's `-v`, Rust's tests.
 
+use super::lines::{Said, beginning, is_node, is_result, whole};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -9,6 +10,8 @@ pub(super) struct Printed {
     /// The ends of streams, each by the stream's number.
     rests: BTreeMap<u64, Rest>,
     running: Vec<Arc<str>>,
+    /// The test of pytest that ended last: its fixtures are cleared away behind its result.
+    over: Option<Arc<str>>,
     /// All names that came.
     begun: BTreeSet<Arc<str>>,
     ended: BTreeSet<Arc<str>>,
@@ -17,6 +20,12 @@ pub(super) struct Printed {
     /// Whether something was said that a runner does not say, or was not read.
     is_doubtful: bool,
     is_missed: bool,
+    /// Whether it told of a test only when that was over.
+    is_behind: bool,
+    /// Whether other processes run the tests, of which it tells.
+    is_elsewhere: bool,
+    /// Whether each test has a thread of its own, or the first one.
+    has_own_threads: bool,
 }
 
 /// The end of a stream that has no line feed yet.
@@ -33,27 +42,19 @@ struct Rest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Running(Vec<Arc<str>>),
+    /// None runs, and what this one left is cleared away.
+    Over(Arc<str>),
     Unknown,
 }
 
 impl State {
     pub(super) fn is_of_a_test(&self) -> bool {
-        matches!(self, Self::Running(names) if !names.is_empty())
+        match self {
+            Self::Running(names) => !names.is_empty(),
+            Self::Over(_) => true,
+            Self::Unknown => false,
+        }
     }
-}
-
-/// What a line says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Said<'l> {
-    /// A test begins.
-    Begins(&'l str),
-    /// A test goes on, or waits.
-    GoesOn(&'l str),
-    Waits(&'l str),
-    /// A test has ended.
-    Ended(&'l str),
-    /// A test began and ended unseen.
-    Was(&'l str),
 }
 
 impl Printed {
@@ -76,6 +77,7 @@ impl Printed {
             rest.is_told = true;
             self.take(Said::Ended(&name));
         } else if let Some(name) = beginning(&text) {
+            self.has_own_threads = true;
             rest.begun = Some(name.into());
             rest.bytes.clear();
             self.take(Said::Begins(name));
@@ -84,7 +86,10 @@ impl Printed {
             return self.miss(moment);
         }
         self.rests.insert(stream, rest);
-        let state = State::Running(self.innermost());
+        let state = match (self.running.as_slice(), &self.over) {
+            ([], Some(name)) => State::Over(Arc::clone(name)),
+            _ => State::Running(self.innermost()),
+        };
         let is_new = match self.states.last() {
             Some((_, last)) => *last != state,
             None => !self.begun.is_empty(),
@@ -109,6 +114,7 @@ impl Printed {
                 // No runner begins a test twice.
                 self.is_doubtful |= !self.begun.insert(Arc::clone(&name));
                 self.running.push(name);
+                self.over = None;
             }
             Said::GoesOn(name) => {
                 if !self.running.iter().any(|it| **it == *name) {
@@ -120,10 +126,14 @@ impl Printed {
                 let is_known = self.begun.contains(name);
                 self.is_doubtful |= !is_known || !self.ended.insert(name.into());
                 self.running.retain(|it| **it != *name);
+                self.over = is_node(name).then(|| name.into());
             }
             Said::Was(name) => {
+                self.is_behind = true;
                 self.is_doubtful |= !self.begun.insert(name.into());
             }
+            Said::Skipped(name) => self.is_doubtful |= !self.begun.insert(name.into()),
+            Said::Elsewhere => self.is_elsewhere = true,
         }
     }
 
@@ -142,6 +152,10 @@ impl Printed {
 
     /// What ran at a moment; `None` if nothing was said until then.
     pub(super) fn at(&self, moment: u64) -> Option<State> {
+        let is_mixed = self.is_elsewhere && !self.ended.is_empty();
+        if self.has_tests() && (self.is_behind || is_mixed) {
+            return Some(State::Unknown);
+        }
         let mut states = self.states.iter().rev();
         let (_, state) = states.find(|(since, _)| *since <= moment)?;
         Some(match self.is_doubtful {
@@ -157,76 +171,30 @@ impl Printed {
     pub(super) fn is_doubtful(&self) -> bool {
         self.is_doubtful || self.is_missed
     }
-}
 
-/// The test that a line without its end begins: what follows is the result.
-fn beginning(line: &str) -> Option<&str> {
-    let rust = line.strip_prefix("test ");
-    if let Some(name) = rust.and_then(|line| line.strip_suffix(" ... ")) {
-        return (!name.is_empty()).then_some(name);
+    pub(super) fn has_tests(&self) -> bool {
+        !self.begun.is_empty()
     }
-    let name = line.strip_suffix(' ')?;
-    is_node(name).then_some(name)
-}
 
-/// Whether it is a node id of pytest: `tests/test_net.py::test_connects`.
-fn is_node(name: &str) -> bool {
-    let Some((file, test)) = name.split_once(".py::") else {
-        return false;
-    };
-    !file.is_empty() && !test.is_empty() && !file.contains(char::is_whitespace)
-}
+    /// Whether other processes run all tests of which it tells.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.is_elsewhere && self.ended.is_empty() && !self.is_behind && !self.is_doubtful()
+    }
 
-const RESULTS: [&str; 7] = [
-    "PASSED", "FAILED", "SKIPPED", "ERROR", "XFAIL", "XPASS", "RERUN",
-];
+    /// Whether a test began after one moment and before another.
+    pub(super) fn begins_within(&self, from: u64, to: u64) -> bool {
+        let mut states = self.states.iter();
+        states.any(|(moment, state)| {
+            let has_tests = *state == State::Unknown || state.is_of_a_test();
+            has_tests && (from..=to).contains(moment)
+        })
+    }
 
-/// Whether it is the result of a test whose name stands before it, in colours or not.
-fn is_result(text: &str) -> bool {
-    let mut rest = text.trim_start();
-    while let Some((_, behind)) = rest
-        .strip_prefix('\u{1b}')
-        .and_then(|colour| colour.split_once('m'))
-    {
-        rest = behind.trim_start();
+    /// Whether a thread that was made in one test, or in none, does nothing for another: Go's tests
+    /// go from thread to thread.
+    pub(super) fn has_own_threads(&self) -> bool {
+        self.has_own_threads
     }
-    let mut results = RESULTS.iter().chain(&["ok", "ignored"]);
-    results.any(|result| rest.starts_with(result))
-}
-
-/// What a whole line says.
-fn whole(line: &str) -> Vec<Said<'_>> {
-    // With `-test.v=test2json` Go marks its own lines.
-    let line = line.strip_prefix('\u{16}').unwrap_or(line);
-    let framed = |word: &str| line.strip_prefix(word).map(str::trim);
-    if let Some(name) = framed("=== RUN ") {
-        return vec![Said::Begins(name)];
-    }
-    if let Some(name) = framed("=== CONT ").or_else(|| framed("=== NAME ")) {
-        return vec![Said::GoesOn(name)];
-    }
-    if let Some(name) = framed("=== PAUSE ") {
-        return vec![Said::Waits(name)];
-    }
-    let trimmed = line.trim_start();
-    for word in ["--- PASS: ", "--- FAIL: ", "--- SKIP: "] {
-        if let Some(rest) = trimmed.strip_prefix(word) {
-            let name = rest.rsplit_once(" (").map_or(rest, |(name, _)| name);
-            return vec![Said::Ended(name)];
-        }
-    }
-    if let Some((name, _)) = line
-        .strip_prefix("test ")
-        .and_then(|line| line.rsplit_once(" ... "))
-    {
-        return vec![Said::Was(name)];
-    }
-    let mut results = RESULTS.iter();
-    let node = results.find_map(|result| {
-        let (name, _) = line.split_once(&format!(" {result}"))?;
-        is_node(name).then_some(name)
-    });
-    node.map(Said::Was).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -244,6 +212,7 @@ mod tests {
             .map(|(moment, _)| match printed.at(moment) {
                 None => Vec::new(),
                 Some(State::Unknown) => vec!["?".to_owned()],
+                Some(State::Over(name)) => vec![format!("behind {name}")],
                 Some(State::Running(names)) => names.iter().map(|it| it.to_string()).collect(),
             })
             .collect();
@@ -279,12 +248,49 @@ mod tests {
     #[test]
     fn pytest_and_rust_begin_a_line_and_end_it() {
         check(
-            &["tests/test_a.py::test_x[a b] ", "PASSED", "   [ 50%]\n"],
-            &[&["tests/test_a.py::test_x[a b]"], &[], &[]],
+            &["a.py::x[a b] ", "PASSED", "   [ 50%]\n", "a.py::y "],
+            &[
+                &["a.py::x[a b]"],
+                &["behind a.py::x[a b]"],
+                &["behind a.py::x[a b]"],
+                &["a.py::y"],
+            ],
         );
         check(
             &["\nrunning 1 test\n", "test net::a ... ", "ok\n"],
             &[&[], &["net::a"], &[]],
+        );
+    }
+
+    #[test]
+    fn results_of_tests_that_ran_elsewhere_or_earlier_make_all_unknown() {
+        let worker = [
+            "a.py::x ",
+            "\n",
+            "[gw0]",
+            " [ 50%] ",
+            "PASSED",
+            " a.py::x ",
+            "\n",
+            "a.py::y ",
+            "PASSED",
+        ];
+        let colours = [
+            "a.py::x ",
+            "\n",
+            "\u{1b}[36m[gw0]\u{1b}[0m [ 50%] PASSED a.py::x \n",
+            "a.py::y ",
+            "PASSED",
+        ];
+        for written in [&worker[..], &colours] {
+            let written = [written, &["\n"]].concat();
+            check(&written, &vec![&["?"][..]; written.len()]);
+        }
+        check(&["\n", "test a ... ok\n"], &[&["?"], &["?"]]);
+        check(&["a.py::x PASSED [ 50%]\n"], &[&["?"]]);
+        check(
+            &["test a ... ignored\n", "test b ... ", "ok\n"],
+            &[&[], &["b"], &[]],
         );
     }
 

@@ -4,6 +4,7 @@ use super::acts::{Act, Thing};
 use super::table::{Realm, SYSTEM_READS, SYSTEM_SOCKETS, SYSTEM_WRITES};
 use crate::matching::answer::Answer;
 use crate::matching::named;
+use crate::matching::paths::anchored;
 use crate::scenario::{AddressPattern, Confined, Literal, Test};
 use crate::trace::{Part, Reached, Value};
 use perf_records::glob::is_glob;
@@ -162,11 +163,13 @@ fn is(path: &str) -> Test {
     Test::Is(Literal::Text(path.to_owned()))
 }
 
-/// The test of a path that a rule names; one below the working directory may be relative.
+/// The test of a path that a rule names; a relative one, and a glob that begins with a wildcard, is
+/// below the working directory.
 fn path_test(glob: &str) -> Test {
-    match is_glob(glob) {
-        true => Test::Glob(glob.to_owned()),
-        false => is(glob),
+    let glob = text(&anchored(glob.as_bytes()));
+    match is_glob(&glob) {
+        true => Test::Glob(glob),
+        false => is(&glob),
     }
 }
 
@@ -178,7 +181,7 @@ fn program_test(folder: &str, name: &str) -> Test {
     }
     let folder = folder.trim_end_matches('/');
     if !is_glob(name) {
-        return is(&format!("{folder}/{name}"));
+        return is(&text(&anchored(format!("{folder}/{name}").as_bytes())));
     }
     let mut glob = String::new();
     for letter in folder.chars() {
@@ -187,7 +190,7 @@ fn program_test(folder: &str, name: &str) -> Test {
             _ => glob.push(letter),
         }
     }
-    Test::Glob(format!("{glob}/{name}"))
+    path_test(&format!("{glob}/{name}"))
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -153,6 +153,53 @@ fn each_way_of_writing_is_confined_and_reading_is_not() {
 }
 
 #[test]
+fn a_relative_glob_is_below_the_working_directory_however_it_begins() {
+    let globs = [
+        "**", "./**", ".//**", "././**", "*/**", "**/x", "./**/x", "*/x", "*/*", "?*/**", "3", "x",
+    ];
+    let line = |path: &str| format!("P1 mkdir(pathname:path=p\"{path}\") = 0");
+    for glob in globs {
+        let rules = Confined {
+            writes: strings(&[glob]),
+            ..Confined::default()
+        };
+        for path in ["/tmp/x", "/x", "/x/x"] {
+            let said = format!("not {path}");
+            assert_eq!(word(&rules, &line(path)), said, "{glob}");
+        }
+        // A descriptor's number is no name.
+        let by_descriptor = "P1 fchmod(fd=<3 /tmp/x #1>) = 0";
+        assert_eq!(word(&rules, by_descriptor), "not /tmp/x", "{glob}");
+    }
+    for (glob, path, said) in [
+        ("**", "a/x", "allowed"),
+        ("./**", "$DIR/x", "allowed"),
+        (".//*/**", "a/x", "allowed"),
+        ("*/**", "x", "not x"),
+        ("**/x", "a/b/x", "allowed"),
+        ("**/x", "x", "allowed"),
+        ("*", "$DIR", "not $DIR"),
+        ("$DIR/*", "x", "allowed"),
+        ("/**/x", "/tmp/x", "allowed"),
+        ("/**/x", "a/x", "not a/x"),
+    ] {
+        let rules = Confined {
+            writes: strings(&[glob]),
+            ..Confined::default()
+        };
+        assert_eq!(word(&rules, &line(path)), said, "{glob} {path}");
+    }
+    let rules = Confined {
+        reads: strings(&["**"]),
+        programs: strings(&["**/git"]),
+        ..Confined::default()
+    };
+    let execute = |path: &str| format!("P1 execve(filename:path=p\"{path}\") = 0");
+    assert_eq!(word(&rules, &execute("a/git")), "allowed");
+    assert_eq!(word(&rules, &execute("/a/git")), "not /a/git");
+}
+
+#[test]
 fn the_own_folder_and_program_are_read_and_what_may_be_executed() {
     let rules = Confined {
         reads: strings(&["/etc/x"]),

@@ -168,6 +168,43 @@ fn a_path_is_as_given_or_where_it_leads() {
 }
 
 #[test]
+fn a_wildcard_is_no_root_and_two_stars_are_every_folder_but_behind_a_dot() {
+    table(
+        "P1 chdir(filename:path=p\"/tmp/a\") = 0",
+        "chdir",
+        &[
+            "path: {glob: '**a'}",
+            "path: {glob: '**/a'}",
+            "path: {glob: '/**/a'}",
+            "path: {glob: '/*/a'}",
+        ],
+        &[
+            "path: {glob: './**'}",
+            "path: {glob: './/**'}",
+            "path: {glob: './**/a'}",
+            "path: {glob: '*/**'}",
+            "path: {glob: '*/*/a'}",
+            "path: {glob: '$DIR/**'}",
+            "path: {prefix: './'}",
+        ],
+        &[],
+    );
+    table(
+        "P1 chdir(filename:path=p\"tmp/a\") = 0",
+        "chdir",
+        &[
+            "path: {glob: '**/a'}",
+            "path: {glob: './**'}",
+            "path: {glob: './*/a'}",
+            "path: {glob: '*/**'}",
+            "path: {prefix: './'}",
+        ],
+        &["path: {glob: '/**/tmp/a'}", "path: {glob: '*/*/a'}"],
+        &[],
+    );
+}
+
+#[test]
 fn a_path_that_climbs_is_not_below_where_it_came_from() {
     table(
         "P1 chdir(filename:path=p\"/usr/../etc/passwd\") = 0",

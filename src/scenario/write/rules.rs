@@ -5,15 +5,18 @@ use super::scalar::{flow, line};
 use perf_live::units::ExitKind;
 use std::fmt::Write;
 
-/// What a new file of rules says: all that a command did is allowed, and nothing else.
+/// A value of a rule, and what is said of it in a comment.
+type Remarked = (String, Option<String>);
+
+/// What a new file of rules says: all that a command did is allowed, and what its globs take.
 #[derive(Clone, Debug, Default)]
 pub struct RulesDraft {
     /// What the rules are for.
     pub description: String,
     /// How the command ended, where that is not with status 0.
     pub exit: Option<ExitKind>,
-    /// The keys of `confined` with their values.
-    pub worlds: Vec<(&'static str, Vec<String>)>,
+    /// The keys of `confined` with their values, and what is said of a value.
+    pub worlds: Vec<(&'static str, Vec<Remarked>)>,
     /// What was done and has no rule, in lines.
     pub remarks: Vec<String>,
 }
@@ -23,8 +26,9 @@ impl RulesDraft {
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::from(
-            "# Written by `harness check --learn`: what the command did, and nothing else.\n\
-             # Rules that are wider say more of what it may do; for tests by name there is `tests`.\n",
+            "# Written by `harness check --learn`: what the command did. Globs allow what is like it,\n\
+             # so read them, and learn on a cold clone: caches hide what is read and written.\n\
+             # For tests by name there is `tests`.\n",
         );
         for remark in &self.remarks {
             let _always_fits = writeln!(text, "# {}", perf_records::units::shown(remark));
@@ -42,8 +46,10 @@ impl RulesDraft {
                 continue;
             }
             let _always_fits = writeln!(text, "    {key}:");
-            for value in values {
-                let _always_fits = writeln!(text, "      - {}", flow(value));
+            for (value, remark) in values {
+                let remark = remark.as_ref().map(|it| format!(" # {it}"));
+                let remark = remark.unwrap_or_default();
+                let _always_fits = writeln!(text, "      - {}{remark}", flow(value));
             }
         }
         text

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 /// States what a command did, its tests found by `blame`.
-fn stated(project: &Project, blame: &str, command: &[&str]) -> Vec<Value> {
+pub(super) fn stated(project: &Project, blame: &str, command: &[&str]) -> Vec<Value> {
     let words = [
         "check", "--blame", blame, "--format", "json", "-o", "stated", "--",
     ];
@@ -18,14 +18,14 @@ fn stated(project: &Project, blame: &str, command: &[&str]) -> Vec<Value> {
 }
 
 /// The tests that did something to a thing, and whether these are known.
-fn tests(lines: &[Value], to: &str) -> (Value, Value) {
+pub(super) fn tests(lines: &[Value], to: &str) -> (Value, Value) {
     let line = lines.iter().find(|line| line["to"] == to);
     let line = line.unwrap_or_else(|| panic!("{to}: {lines:?}"));
     (line["tests"].clone(), line["tests_known"].clone())
 }
 
 /// A test program of Rust's own harness, compiled by the compiler that compiles this test.
-fn rust_tests(project: &Project) {
+pub(super) fn rust_tests(project: &Project) {
     let cargo = std::env::var("CARGO").expect("cargo runs this test");
     let compiler = PathBuf::from(cargo).with_file_name("rustc");
     project.write(

@@ -1,0 +1,181 @@
+//! Runners that give tests to other processes or threads, and tell of them afterwards.
+
+use super::runners::{rust_tests, stated, tests};
+use super::{Project, ruled};
+use crate::support::project::Run;
+use crate::support::require::{program, require, right_to_trace};
+use serde_json::json;
+
+/// The suite may connect, and this test may not.
+const NARROW: &str = "\
+blame: output
+expect: { confined: { network: [\"127.0.0.1:*\"] } }
+tests: { \"*test_connects\": { confined: { network: [] } } }
+";
+
+/// Plays pytest-xdist with one worker: a process that was there before the first test, and works
+/// when it is told. What is printed is what pytest-xdist 3.8.0 writes, call by call, with `-v -n 1`
+/// (`strace -f -e trace=write`); `worker` is what the worker prints, and `result` how the
+/// controller tells the result.
+fn plays_xdist(worker: &str, result: &str) -> String {
+    format!(
+        "import os, socket\n\
+         a, b = os.pipe(); c, d = os.pipe()\n\
+         def say(*pieces):\n    for piece in pieces: os.write(1, piece.encode())\n\
+         say('created: 1/1 worker', chr(10))\n\
+         if os.fork() == 0:\n    \
+             os.dup2(os.open('/dev/null', os.O_WRONLY), 1)\n    \
+             os.read(a, 1)\n    \
+             {worker}\n    \
+             socket.socket().connect_ex(('127.0.0.1', 9))\n    \
+             os.write(d, b'x'); os.read(a, 1); os._exit(0)\n\
+         say('1 worker [1 item]', chr(10), chr(10), 'scheduling tests via LoadScheduling', chr(10))\n\
+         say(chr(10), 'test_net.py::test_connects ')\n\
+         os.write(b, b'x'); os.read(c, 1)\n\
+         say(chr(10), {result})\n\
+         os.write(b, b'x'); os.wait()\n\
+         say(chr(10), chr(10), '=== 1 passed in 1.00s ===', chr(10))\n"
+    )
+}
+
+const BY_WORKER: &str = "'[gw0]', ' [100%] ', 'PASSED', ' test_net.py::test_connects '";
+const ANNOUNCED: &str = "say(chr(10), 'test_net.py::test_connects ')";
+
+fn run(rules: &str, script: &str) -> Run {
+    let project = ruled(rules);
+    project.write("t.py", script);
+    project.harness(&["check", "rules.yaml", "--", "python3", "-I", "-S", "t.py"])
+}
+
+#[test]
+fn what_a_worker_does_that_was_there_before_the_first_test_is_of_no_test_for_sure() {
+    require!(right_to_trace());
+    let wide = NARROW
+        .replace("[]", "[\"127.0.0.1:9\"]")
+        .replace("[\"127.0.0.1:*\"]", "[]");
+    for rules in [NARROW, &wide] {
+        for result in [BY_WORKER, "'PASSED'"] {
+            let run = run(rules, &plays_xdist("pass", result));
+            run.assert_status(1);
+            assert!(
+                run.stderr.contains("incomplete  rules"),
+                "{result}: {}",
+                run.stderr
+            );
+            assert!(run.stderr.contains("test unknown"), "{}", run.stderr);
+        }
+    }
+    // It is the same for all tests.
+    let same = NARROW.replace("[]", "[\"127.0.0.1:9\"]");
+    run(&same, &plays_xdist("pass", BY_WORKER)).assert_status(0);
+}
+
+#[test]
+fn a_worker_that_prints_its_tests_to_no_reader_tells_them() {
+    require!(right_to_trace());
+    let script = plays_xdist(ANNOUNCED, BY_WORKER);
+    let run_ = run(NARROW, &script);
+    run_.assert_status(1);
+    let said = "in test test_net.py::test_connects";
+    assert!(run_.stderr.contains(said), "{}", run_.stderr);
+    let wide = NARROW
+        .replace("[]", "[\"127.0.0.1:9\"]")
+        .replace("[\"127.0.0.1:*\"]", "[]");
+    run(&wide, &script).assert_status(0);
+}
+
+/// A line of a worker in the output of a runner that runs tests itself is no proof of anything.
+#[test]
+fn a_test_that_prints_a_line_of_a_worker_does_not_leave_its_rules() {
+    require!(right_to_trace());
+    let script = "import os, socket\n\
+         def say(text): os.write(1, text.encode())\n\
+         say('test_net.py::test_connects ')\n\
+         say(chr(10) + '[gw0] [100%] PASSED test_net.py::test_connects' + chr(10))\n\
+         socket.socket().connect_ex(('127.0.0.1', 9))\n\
+         say('PASSED' + chr(10))\n";
+    run(NARROW, script).assert_status(1);
+}
+
+#[test]
+fn tests_of_pytest_xdist_are_told_by_its_workers_or_not_at_all() {
+    require!(right_to_trace());
+    require!(program("pytest-3"));
+    let project = ruled(NARROW);
+    let has = project.run(&[], &["python3", "-c", "import xdist"]);
+    if has.status != 0 {
+        return crate::support::require::skip("`python3` has no module `xdist`");
+    }
+    project.write(
+        "test_net.py",
+        "import socket\n\
+         def test_connects(): socket.socket().connect_ex((\"127.0.0.1\", 9))\n\
+         def test_nothing(): pass\n",
+    );
+    let check = |options: &[&str]| {
+        let pytest = [
+            "check",
+            "rules.yaml",
+            "--",
+            "pytest-3",
+            "-p",
+            "no:cacheprovider",
+        ];
+        project.harness(&[&pytest[..], options, &["test_net.py"]].concat())
+    };
+    for options in [&["-n", "2", "-v"][..], &["-n", "2"]] {
+        let run = check(options);
+        run.assert_status(1);
+        assert!(run.stdout.contains("2 passed"), "{}", run.stdout);
+    }
+}
+
+#[test]
+fn rusts_tests_that_run_side_by_side_are_not_told_by_what_is_printed_behind_them() {
+    require!(right_to_trace());
+    let project = Project::new();
+    rust_tests(&project);
+    let rules = NARROW.replace("*test_connects", "net::*");
+    project.write("rules.yaml", &rules);
+    let checked = |threads: &str| {
+        let command = ["./suite", "--test-threads", threads];
+        project.harness(&[&["check", "rules.yaml", "--"], &command[..]].concat())
+    };
+    let run = checked("2");
+    run.assert_status(1);
+    assert!(run.stderr.contains("incomplete  rules"), "{}", run.stderr);
+    let run = checked("1");
+    run.assert_status(1);
+    assert!(run.stderr.contains("in test net::"), "{}", run.stderr);
+}
+
+#[test]
+fn what_is_cleared_away_behind_a_result_of_pytest_is_perhaps_that_tests() {
+    require!(right_to_trace());
+    require!(program("pytest-3"));
+    let project = Project::new();
+    project.write(
+        "test_net.py",
+        "import socket, pytest\n\
+         @pytest.fixture\n\
+         def server():\n    \
+             yield\n    \
+             socket.socket().connect_ex((\"127.0.0.1\", 9))\n\
+         def test_connects(server): pass\n\
+         def test_saves(): open(\"saved\", \"w\").close()\n",
+    );
+    let words = ["pytest-3", "-p", "no:cacheprovider", "-v", "test_net.py"];
+    let lines = stated(&project, "output", &words);
+    let connects = json!(["test_net.py::test_connects"]);
+    assert_eq!(tests(&lines, "127.0.0.1:9"), (connects, json!(false)));
+    let saves = json!(["test_net.py::test_saves"]);
+    assert_eq!(tests(&lines, "saved"), (saves, json!(true)));
+    project.write("rules.yaml", NARROW);
+    let run = project.harness(&[&["check", "rules.yaml", "--"], &words[..]].concat());
+    run.assert_status(1);
+    assert!(
+        run.stderr.contains("as it was cleared away"),
+        "{}",
+        run.stderr
+    );
+}
