@@ -106,7 +106,7 @@ fn remark(glob: &str, named: &BTreeSet<&str>, temporary: &[String]) -> Option<St
     let is_temporary = temporary.any(|folder| path.starts_with(&format!("{folder}/")));
     let narrower = match is_temporary {
         true => "narrower with TMPDIR in the working directory",
-        false => "narrower by the names that are meant",
+        false => "narrower with the names that are meant",
     };
     let names = named.iter().filter(|name| path_glob(glob, **name)).count();
     let names = match names {

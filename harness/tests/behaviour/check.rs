@@ -242,10 +242,7 @@ fn learnt_rules_let_the_same_command_pass_and_another_not() {
         project.checked(&more).assert_status(1);
     }
     let rules = project.read("rules.yaml");
-    assert!(
-        rules.contains("# for 1 name; narrower with TMPDIR"),
-        "{rules}"
-    );
+    assert!(rules.contains("# for 1 name; "), "{rules}");
     let again = project.harness(&words);
     assert!(
         again.stderr.contains("is there already"),

@@ -5,12 +5,16 @@ use crate::support::require::{program, require, right_to_trace};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+/// Python writes no caches beside its packages, which another test may do at the same time: what the
+/// names there were would not be known.
+pub(super) const NO_CACHE: [(&str, &str); 1] = [("PYTHONDONTWRITEBYTECODE", "1")];
+
 /// States what a command did, its tests found by `blame`.
 pub(super) fn stated(project: &Project, blame: &str, command: &[&str]) -> Vec<Value> {
     let words = [
         "check", "--blame", blame, "--format", "json", "-o", "stated", "--",
     ];
-    let run = project.harness(&[&words[..], command].concat());
+    let run = project.harness_with(&NO_CACHE, &[&words[..], command].concat());
     run.assert_status(0);
     let text = project.read("stated");
     let line = |line| serde_json::from_str(line).expect("a line of JSON");

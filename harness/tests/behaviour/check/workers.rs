@@ -1,6 +1,6 @@
 //! Runners that give tests to other processes or threads, and tell of them afterwards.
 
-use super::runners::{rust_tests, stated, tests};
+use super::runners::{NO_CACHE, rust_tests, stated, tests};
 use super::{Project, ruled};
 use crate::support::project::Run;
 use crate::support::require::{program, require, right_to_trace};
@@ -121,7 +121,10 @@ fn tests_of_pytest_xdist_are_told_by_its_workers_or_not_at_all() {
             "-p",
             "no:cacheprovider",
         ];
-        project.harness(&[&pytest[..], options, &["test_net.py"]].concat())
+        project.harness_with(
+            &NO_CACHE,
+            &[&pytest[..], options, &["test_net.py"]].concat(),
+        )
     };
     for options in [&["-n", "2", "-v"][..], &["-n", "2"]] {
         let run = check(options);
@@ -171,7 +174,8 @@ fn what_is_cleared_away_behind_a_result_of_pytest_is_perhaps_that_tests() {
     let saves = json!(["test_net.py::test_saves"]);
     assert_eq!(tests(&lines, "saved"), (saves, json!(true)));
     project.write("rules.yaml", NARROW);
-    let run = project.harness(&[&["check", "rules.yaml", "--"], &words[..]].concat());
+    let words = [&["check", "rules.yaml", "--"], &words[..]].concat();
+    let run = project.harness_with(&NO_CACHE, &words);
     run.assert_status(1);
     assert!(
         run.stderr.contains("as it was cleared away"),
