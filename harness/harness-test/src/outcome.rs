@@ -44,7 +44,24 @@ impl Verdict {
 }
 
 /// What came of a run. Its text is what a person needs of a failure.
+///
+/// It fails no test before it is asked, so the compiler warns of one that is not:
+///
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// # fn main() {
+/// harness_test::Check::of("true").run();
+/// # }
+/// ```
+///
+/// ```no_run
+/// #![deny(unused_must_use)]
+/// # fn main() {
+/// harness_test::Check::of("true").run().assert();
+/// # }
+/// ```
 #[derive(Clone, Debug)]
+#[must_use = "a run fails no test before its outcome is asked: call `assert`"]
 pub struct Outcome {
     pub(crate) verdict: Verdict,
     word: String,
