@@ -69,12 +69,14 @@ pub struct Outcome {
     reasons: Vec<String>,
     pub(crate) trace: Option<String>,
     scenario: Option<String>,
+    /// What the harness said besides: how to get a right that is missing.
+    said: String,
 }
 
 impl Outcome {
     /// Runs one scenario; `scenario` is its text where its file does not stay.
     pub(crate) fn of(command: Command, scenario: Option<String>) -> Result<Self, Error> {
-        let lines = program::lines(command)?;
+        let (lines, said) = program::lines(command)?;
         let is_scenario = |line: &&Value| text(line, "type") == Some("scenario");
         let mut reports = lines.iter().filter(is_scenario);
         let (Some(line), None) = (reports.next(), reports.next()) else {
@@ -97,6 +99,10 @@ impl Outcome {
             reasons: reasons.collect(),
             trace: text(line, "trace").map(str::to_owned),
             scenario,
+            said: match verdict {
+                Verdict::Skipped | Verdict::Broken => said,
+                _ => String::new(),
+            },
         })
     }
 
@@ -131,6 +137,9 @@ impl fmt::Display for Outcome {
         }
         for line in self.reasons.iter().flat_map(|reason| reason.lines()) {
             writeln!(f, "      {line}")?;
+        }
+        if !self.said.is_empty() {
+            writeln!(f, "{}", self.said)?;
         }
         Ok(())
     }

@@ -130,14 +130,15 @@ pub(crate) fn command(
     Ok(command)
 }
 
-/// The lines that a call printed. It may end with any status: the lines say what that meant.
-pub(crate) fn lines(mut command: Command) -> Result<Vec<Value>, Error> {
+/// The lines that a call printed, and what it said besides, for a person. It may end with any
+/// status: the lines say what that meant.
+pub(crate) fn lines(mut command: Command) -> Result<(Vec<Value>, String), Error> {
     let output = output(&mut command)?;
     let text = String::from_utf8_lossy(&output.stdout);
     let line = |line: &str| serde_json::from_str(line).map_err(|_| Error::Line(line.to_owned()));
     let lines: Vec<Value> = text.lines().map(line).collect::<Result<_, _>>()?;
+    let said = String::from_utf8_lossy(&output.stderr);
     if lines.is_empty() {
-        let said = String::from_utf8_lossy(&output.stderr);
         return Err(Error::Refused(match said.trim() {
             "" => format!(
                 "`harness` printed nothing, and ended with {}",
@@ -146,12 +147,13 @@ pub(crate) fn lines(mut command: Command) -> Result<Vec<Value>, Error> {
             said => said.to_owned(),
         }));
     }
-    Ok(lines)
+    Ok((lines, said.trim_end().to_owned()))
 }
 
 /// What scenarios there are below a path: their names, each with its file.
 pub(crate) fn list(path: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
-    let mut lines = lines(command([OsStr::new("--list"), path.as_os_str()])?)?.into_iter();
+    let (lines, _) = lines(command([OsStr::new("--list"), path.as_os_str()])?)?;
+    let mut lines = lines.into_iter();
     let head = lines.next().unwrap_or_default();
     if text(&head, "type") != Some("list") {
         return Err(Error::Line(head.to_string()));
