@@ -93,6 +93,7 @@ fn bench() -> Result<&'static Bench<'static>, Error> {
 /// What came of a scenario, or of each row of its `matrix`. Its text is what a person needs of a
 /// failure, as the command line prints it.
 #[derive(Clone, Debug)]
+#[must_use = "a run fails no test before its outcome is asked: call `assert`"]
 pub struct Outcome {
     reports: Vec<ScenarioReport>,
 }

@@ -11,7 +11,7 @@ use regex::Regex;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use trace_harness::run::{Item, RecordedRun, Suite, SuiteError, discover};
+use trace_harness::run::{Bench, Item, RecordedRun, Suite, SuiteError, discover};
 use trace_harness::verdict::Verdict;
 
 /// Which scenarios, and how many of them at a time.
@@ -119,12 +119,9 @@ impl Chosen {
             };
         }
         match Suite::read(&bench, items) {
-            Ok(suite) => match bench.reach() {
-                Ok(_) => work(&suite),
-                Err(error) => {
-                    complain(&error, error.hint());
-                    status::TROUBLE
-                }
+            Ok(suite) => match reached(&bench) {
+                Ok(()) => work(&suite),
+                Err(status) => status,
             },
             Err(error) => refuse(&error),
         }
@@ -161,6 +158,19 @@ impl Chosen {
             items.retain(|item| self.exact.contains(&item.name));
         }
         Ok(items)
+    }
+}
+
+/// Says once what is missing to trace, if anything is. Where that is a right, a suite goes on: all
+/// of it is skipped.
+pub(crate) fn reached(bench: &Bench<'_>) -> Result<(), u8> {
+    let Err(error) = bench.reach() else {
+        return Ok(());
+    };
+    complain(&error, error.hint());
+    match error.is_of_rights() {
+        true => Ok(()),
+        false => Err(status::TROUBLE),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::new::{plain, relative};
 use crate::out::{note, note_for_now};
-use crate::suite::{refuse, require_all};
-use crate::{bench, complain, out, signals, status};
+use crate::suite::{reached, refuse, require_all};
+use crate::{bench, out, signals, status};
 use perf_live::errors::chain;
 use perf_live::files;
 use perf_live::host::Host;
@@ -100,12 +100,9 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     let bench = bench.with_patience(arguments.patience.unwrap_or(1));
     match Suite::read(&bench, items.clone()) {
         Err(error) => refuse(&error),
-        Ok(suite) => match bench.reach() {
-            Ok(_) => sweep(arguments, &options, (&bench, &suite), &items),
-            Err(error) => {
-                complain(&error, error.hint());
-                status::TROUBLE
-            }
+        Ok(suite) => match reached(&bench) {
+            Ok(()) => sweep(arguments, &options, (&bench, &suite), &items),
+            Err(status) => status,
         },
     }
 }

@@ -1,18 +1,27 @@
 //! What becomes of a run's directory, and of a run that broke.
 
 use super::{RunError, ScenarioReport};
+use crate::plan::Lack;
 use crate::verdict::{About, Finding, Verdict};
 use perf_live::errors::chain;
 use perf_live::sandbox::{WorkDir, WorkDirError};
 use std::path::PathBuf;
 
 impl ScenarioReport {
-    /// Makes the outcome broken: the harness could not do its work.
+    /// Makes the outcome broken: the harness could not do its work. What no sandbox can be made
+    /// for here is skipped.
     pub(super) fn break_by(&mut self, error: &RunError) {
-        self.verdict = Verdict::Broken;
         let hint = error.hint().map(|hint| format!(" (hint: {hint})"));
         let text = chain(error) + &hint.unwrap_or_default();
-        self.findings = vec![Finding::broken(text)];
+        let (verdict, finding) = match error.is_of_rights() {
+            true => {
+                let text = format!("needs the right to make a sandbox: {text}");
+                (Verdict::Skipped, Lack::of_machine(text).into())
+            }
+            false => (Verdict::Broken, Finding::broken(text)),
+        };
+        self.verdict = verdict;
+        self.findings = vec![finding];
     }
 
     /// Keeps or removes the directory of a run, and says where a kept one is.

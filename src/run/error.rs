@@ -70,6 +70,13 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// Whether the user or the machine lacks a right that the run takes: the workload was not
+    /// executed.
+    #[must_use]
+    pub fn is_of_rights(&self) -> bool {
+        matches!(self, Self::Launch(error) if error.is_of_rights())
+    }
+
     /// Returns what the user can do about the error.
     #[must_use]
     pub fn hint(&self) -> Option<String> {

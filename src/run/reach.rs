@@ -144,12 +144,13 @@ impl AccessError {
         }
     }
 
-    /// Whether it is a right that is missing.
-    fn is_of_rights(&self) -> bool {
+    /// Whether it is a right that is missing: scenarios are skipped for that.
+    #[must_use]
+    pub fn is_of_rights(&self) -> bool {
         match self {
             Self::Nothing { .. } => true,
             Self::Open(error) => error.is_permission(),
-            Self::Host(_) => false,
+            Self::Host(error) => error.is_permission(),
         }
     }
 

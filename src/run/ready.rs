@@ -97,6 +97,14 @@ pub(super) fn ready(
     {
         return Err(PlanError::Invalid(Box::new(complaint)));
     }
+    // Nor can it be told what else the scenario needs.
+    if recording.is_none()
+        && let Err(error) = bench.reach()
+        && error.is_of_rights()
+    {
+        let text = format!("needs the right to trace: {}", chain(&error));
+        return Ok(Ready::Unmet(vec![Lack::of_machine(text).into()]));
+    }
     let description = scenario.description.clone();
     let catalogue: &dyn Catalogue = match recording {
         Some(recording) => recording,

@@ -252,10 +252,7 @@ impl<'a> Suite<'a> {
                 .findings
                 .push(Finding::broken("it is no scenario of this suite")),
             Some((_, Ready::Unmet(findings))) => {
-                report.verdict = match options.require_all {
-                    true => Verdict::Skipped.required(),
-                    false => Verdict::Skipped,
-                };
+                report.verdict = Verdict::Skipped;
                 report.findings.clone_from(findings);
             }
             Some((_, Ready::Refused(findings))) => {
@@ -274,6 +271,9 @@ impl<'a> Suite<'a> {
                     finding.locate(&plan.positions);
                 }
             }
+        }
+        if options.require_all {
+            report.verdict = report.verdict.required();
         }
         report.duration = start.elapsed();
         report

@@ -57,7 +57,8 @@
 //! ```
 //!
 //! A test that this machine cannot run (`requires`, a missing right) is ignored in a folder of
-//! scenarios, and an error in a test function; `HARNESS_REQUIRE=all` makes it a failure everywhere.
+//! scenarios, and fails in a test function. `HARNESS_REQUIRE=all` makes it a failure everywhere,
+//! and so does nextest, which has no word for a test that finds out that it has to be skipped.
 
 #![forbid(unsafe_code)]
 

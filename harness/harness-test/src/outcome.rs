@@ -44,7 +44,24 @@ impl Verdict {
 }
 
 /// What came of a run. Its text is what a person needs of a failure.
+///
+/// It fails no test before it is asked, so the compiler warns of one that is not:
+///
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// # fn main() {
+/// harness_test::Check::of("true").run();
+/// # }
+/// ```
+///
+/// ```no_run
+/// #![deny(unused_must_use)]
+/// # fn main() {
+/// harness_test::Check::of("true").run().assert();
+/// # }
+/// ```
 #[derive(Clone, Debug)]
+#[must_use = "a run fails no test before its outcome is asked: call `assert`"]
 pub struct Outcome {
     pub(crate) verdict: Verdict,
     word: String,
@@ -52,12 +69,14 @@ pub struct Outcome {
     reasons: Vec<String>,
     pub(crate) trace: Option<String>,
     scenario: Option<String>,
+    /// What the harness said besides: how to get a right that is missing.
+    said: String,
 }
 
 impl Outcome {
     /// Runs one scenario; `scenario` is its text where its file does not stay.
     pub(crate) fn of(command: Command, scenario: Option<String>) -> Result<Self, Error> {
-        let lines = program::lines(command)?;
+        let (lines, said) = program::lines(command)?;
         let is_scenario = |line: &&Value| text(line, "type") == Some("scenario");
         let mut reports = lines.iter().filter(is_scenario);
         let (Some(line), None) = (reports.next(), reports.next()) else {
@@ -80,6 +99,10 @@ impl Outcome {
             reasons: reasons.collect(),
             trace: text(line, "trace").map(str::to_owned),
             scenario,
+            said: match verdict {
+                Verdict::Skipped | Verdict::Broken => said,
+                _ => String::new(),
+            },
         })
     }
 
@@ -114,6 +137,9 @@ impl fmt::Display for Outcome {
         }
         for line in self.reasons.iter().flat_map(|reason| reason.lines()) {
             writeln!(f, "      {line}")?;
+        }
+        if !self.said.is_empty() {
+            writeln!(f, "{}", self.said)?;
         }
         Ok(())
     }

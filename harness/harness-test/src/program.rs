@@ -7,7 +7,8 @@ use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 /// The version of `harness` whose JSON lines are read here.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -76,16 +77,45 @@ pub(crate) fn find() -> Result<PathBuf, Error> {
         .ok_or(Error::Missing)
 }
 
+/// Where `harness` is, of the version whose lines are read here: whatever another one prints is no
+/// verdict. It is asked once in a process.
+fn fitting() -> Result<PathBuf, Error> {
+    static FITTING: OnceLock<PathBuf> = OnceLock::new();
+    let program = find()?;
+    if FITTING.get() != Some(&program) {
+        let output = output(Command::new(&program).arg("--version"))?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        let found = said.lines().next().unwrap_or_default();
+        let found = found.strip_prefix("harness ").unwrap_or(found);
+        if !output.status.success() || found != VERSION {
+            let found = found.to_owned();
+            return Err(Error::Version { program, found });
+        }
+        // Two threads may have asked at a time, or a test changed the variable.
+        let _first = FITTING.set(program.clone());
+    }
+    Ok(program)
+}
+
+/// What a call printed, and how it ended.
+fn output(command: &mut Command) -> Result<Output, Error> {
+    let program = PathBuf::from(command.get_program());
+    command.stdin(Stdio::null());
+    command.output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Error::Missing,
+        _ => Error::Start(program, error),
+    })
+}
+
 /// A call of `harness run`, with the programs that were built for this test.
 pub(crate) fn command(
     arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
 ) -> Result<Command, Error> {
-    let mut command = Command::new(find()?);
+    let mut command = Command::new(fitting()?);
     command
         .arg("run")
         .args(arguments)
         .args(["--format", "json"]);
-    command.stdin(Stdio::null());
     // Who divides tests among shards divides them here: a test must not be left out once more.
     for name in [
         "TEST_SHARD_INDEX",
@@ -100,18 +130,15 @@ pub(crate) fn command(
     Ok(command)
 }
 
-/// The lines that a call printed. It may end with any status: the lines say what that meant.
-pub(crate) fn lines(mut command: Command) -> Result<Vec<Value>, Error> {
-    let program = PathBuf::from(command.get_program());
-    let output = command.output().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::Missing,
-        _ => Error::Start(program, error),
-    })?;
+/// The lines that a call printed, and what it said besides, for a person. It may end with any
+/// status: the lines say what that meant.
+pub(crate) fn lines(mut command: Command) -> Result<(Vec<Value>, String), Error> {
+    let output = output(&mut command)?;
     let text = String::from_utf8_lossy(&output.stdout);
     let line = |line: &str| serde_json::from_str(line).map_err(|_| Error::Line(line.to_owned()));
     let lines: Vec<Value> = text.lines().map(line).collect::<Result<_, _>>()?;
+    let said = String::from_utf8_lossy(&output.stderr);
     if lines.is_empty() {
-        let said = String::from_utf8_lossy(&output.stderr);
         return Err(Error::Refused(match said.trim() {
             "" => format!(
                 "`harness` printed nothing, and ended with {}",
@@ -120,18 +147,16 @@ pub(crate) fn lines(mut command: Command) -> Result<Vec<Value>, Error> {
             said => said.to_owned(),
         }));
     }
-    Ok(lines)
+    Ok((lines, said.trim_end().to_owned()))
 }
 
 /// What scenarios there are below a path: their names, each with its file.
 pub(crate) fn list(path: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
-    let program = find()?;
-    let mut lines = lines(command([OsStr::new("--list"), path.as_os_str()])?)?.into_iter();
+    let (lines, _) = lines(command([OsStr::new("--list"), path.as_os_str()])?)?;
+    let mut lines = lines.into_iter();
     let head = lines.next().unwrap_or_default();
-    let found = text(&head, "version").unwrap_or_default();
-    if found != VERSION {
-        let found = found.to_owned();
-        return Err(Error::Version { program, found });
+    if text(&head, "type") != Some("list") {
+        return Err(Error::Line(head.to_string()));
     }
     let item = |line: Value| match (text(&line, "name"), text(&line, "file")) {
         (Some(name), Some(file)) => Ok((name.to_owned(), file.into())),

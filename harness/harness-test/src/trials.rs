@@ -12,6 +12,7 @@ use std::process::ExitCode;
 ///
 /// `path` is relative to the folder of the package. Names of tests are those that `harness run`
 /// prints.
+#[must_use = "the status is that of the tests: return it from `main`"]
 pub fn run(path: impl AsRef<Path>) -> ExitCode {
     let arguments = Arguments::from_args();
     let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();

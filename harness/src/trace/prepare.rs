@@ -5,7 +5,7 @@ use crate::whom;
 use perf_live::errors::chain;
 use perf_live::host::Host;
 use perf_live::ring::Bounds;
-use trace_harness::plan::{self, EventsPlan, MemoryPlan};
+use trace_harness::plan::{self, EventsError, EventsPlan, MemoryPlan};
 use trace_harness::run::{Bench, Reading};
 
 /// What is to be opened for a trace.
@@ -31,14 +31,19 @@ pub(super) fn planned<'a>(
         paths: !arguments.paths.is_empty(),
         names: false,
     };
-    // A word that is no event is reported in any case, and first.
     let reach = bench.reach();
     let within = reach.as_ref().copied().unwrap_or_default();
-    let plan = plan::events_within(within, &wanted, memory, bench).map_err(unusable)?;
-    reach.map_err(|error| {
-        let hint = error.hint();
-        other(error, hint)
-    })?;
+    let planned = plan::events_within(within, &wanted, memory, bench);
+    let plan = match (planned, reach) {
+        (Ok(plan), Ok(_)) => plan,
+        // The right to trace is what is missing, and that error knows what to do about it.
+        (Ok(_) | Err(EventsError::Host(_)), Err(error)) => {
+            let hint = error.hint();
+            return Err(other(error, hint));
+        }
+        // A word that is no event is reported in any case, and first.
+        (Err(error), _) => return Err(unusable(error)),
+    };
     Ok(Planned {
         plan,
         reading,

@@ -1,257 +1,13 @@
 //! The crate `harness-test` in a package that knows nothing of this repository: made afresh in a
 //! temporary folder, built and run by `cargo test` as its author would.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::OnceLock;
-
-use support::require::{require, right_to_trace};
-
-mod support;
-
-const MANIFEST: &str = r#"
-[package]
-name = "elsewhere"
-version = "0.1.0"
-edition = "2024"
-
-[[bin]]
-name = "save"
-path = "src/save.rs"
-
-[[test]]
-name = "kernel"
-harness = false
-
-[dev-dependencies]
-harness-test.path = "HARNESS_TEST"
-
-[workspace]
-"#;
-
-const SAVE: &str = r#"
-use std::io::Write;
-
-fn main() -> std::io::Result<()> {
-    let to = std::env::args().nth(1).expect("a file");
-    let new = format!("{to}.new");
-    let mut file = std::fs::File::create(&new)?;
-    file.write_all(b"a = 2\n")?;
-    if std::env::var_os("FAST").is_none() {
-        file.sync_all()?;
-    }
-    std::fs::rename(&new, &to)
-}
-"#;
-
-const KERNEL: &str = r#"
-fn main() -> std::process::ExitCode {
-    harness_test::run("tests/kernel")
-}
-"#;
-
-const CHECKS: &str = r#"
-use harness_test::{Check, Verdict, trace};
 use std::process::Command;
 
-const SAVE: &str = env!("CARGO_BIN_EXE_save");
+use package::{VERSION, package};
+use support::require::{require, right_to_trace};
 
-fn save() -> Check {
-    Check::of(SAVE)
-        .args(["config"])
-        .file("config", "a = 1\n")
-        .sequence(["fsync: { fd: config.new, returns: 0 }", "rename*: { to: config }"])
-}
-
-#[test]
-fn it_syncs() {
-    save().never("%network").run().assert();
-}
-
-#[test]
-fn it_syncs_between_each_write_and_the_next_rename() {
-    let between = ["write: { fd: $fd }", "rename*: { to: config }", "fsync: { fd: $fd, returns: 0 }"];
-    let [first, then, there_is] = between;
-    save().between(first, then, there_is).run().assert();
-    let outcome = Check::of(SAVE)
-        .args(["config"])
-        .env("FAST", "1")
-        .between(first, then, there_is)
-        .run();
-    assert_eq!(outcome.verdict(), Verdict::Fail, "{outcome}");
-}
-
-#[test]
-fn it_writes_its_own_files_alone() {
-    let confined = |files: &str| save().confined("writes", files).confined("network", "[]").run();
-    confined("[config, config.new]").assert();
-    let outcome = confined("[config]");
-    assert_eq!(outcome.verdict(), Verdict::Fail);
-    assert!(outcome.reasons()[0].contains("does not allow `config.new`"), "{outcome}");
-}
-
-#[test]
-fn it_does_not_sync_when_it_is_fast() {
-    let outcome = save().env("FAST", "1").run();
-    assert_eq!(outcome.verdict(), Verdict::Fail);
-    assert!(outcome.reasons()[0].contains("there is no `fsync`"), "{outcome}");
-    assert!(std::panic::catch_unwind(|| outcome.assert()).is_err());
-}
-
-#[test]
-fn what_was_recorded_of_a_failure_is_no_trace() {
-    let check = save().env("FAST", "1");
-    assert!(std::panic::catch_unwind(|| check.normalised()).is_err());
-}
-
-#[test]
-fn a_step_that_can_never_occur_is_an_error() {
-    let error = Check::of("true").sequence(["fsyncc"]).try_run().unwrap_err().to_string();
-    assert!(error.contains("unknown system call `fsyncc`"), "{error}");
-}
-
-#[test]
-fn its_trace_is_text() {
-    let mut command = Command::new(SAVE);
-    command.arg("config");
-    let text = trace(&command).events(["fsync", "rename*"]).normalised();
-    let (_, text) = text.split_once("\n\n").unwrap();
-    assert_eq!(text, "P1 save\n  fsync(<$DIR/config.new>) = 0\n  rename(\"config.new\", \"config\") = 0\n");
-}
-"#;
-
-const SYNCS: &str = r#"
-description: save syncs the file before it renames it
-workload: { run: ["${CARGO_BIN_EXE_save}", config], files: { config: "a = 1\n" } }
-trace: { events: [{ syscalls: [fsync, "rename*"] }] }
-expect: { sequence: [{ fsync: { returns: 0 } }, { "rename*": {} }] }
-"#;
-
-const FAST: &str = r#"
-description: so does save when it is fast
-matrix: { fast: ["1", "2"] }
-workload: { run: ["${CARGO_BIN_EXE_save}", config], env: { FAST: "${fast}" } }
-trace: { events: [{ syscalls: [fsync, "rename*"] }] }
-expect: { sequence: [{ fsync: {} }, { "rename*": {} }] }
-snapshot: false
-"#;
-
-const UNMET: &str = r#"
-description: it needs a kernel that is not there
-workload: { run: ["${CARGO_BIN_EXE_save}", config] }
-trace: { events: [{ syscalls: [fsync] }] }
-requires: { kernel: ">= 99.0" }
-"#;
-
-/// The package, built once for all tests of this process.
-struct Package {
-    folder: tempfile::TempDir,
-    /// The test target `kernel`.
-    kernel: PathBuf,
-    checks: PathBuf,
-}
-
-fn package() -> &'static Package {
-    static PACKAGE: OnceLock<Result<Package, String>> = OnceLock::new();
-    let package = PACKAGE.get_or_init(|| {
-        let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folder = tempfile::tempdir().expect("a folder");
-        let write = |path: &str, text: &str| {
-            let file = folder.path().join(path);
-            fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
-            fs::write(file, text).expect("a file");
-        };
-        let crate_folder = own.join("harness-test").to_string_lossy().into_owned();
-        write(
-            "Cargo.toml",
-            &MANIFEST.replace("HARNESS_TEST", &crate_folder),
-        );
-        write("src/save.rs", SAVE);
-        write("tests/kernel.rs", KERNEL);
-        write("tests/checks.rs", CHECKS);
-        write("tests/kernel/syncs.yaml", SYNCS);
-        write("tests/kernel/sub/fast.yaml", FAST);
-        write("tests/kernel/unmet.yaml", UNMET);
-        // The versions that are there already.
-        fs::copy(own.join("../Cargo.lock"), folder.path().join("Cargo.lock")).expect("a lock");
-        let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["test", "--no-run", "--offline", "--message-format", "json"]);
-        cargo.current_dir(folder.path());
-        cargo.env("CARGO_TARGET_DIR", folder.path().join("target"));
-        let built = cargo.output().expect("cargo");
-        let said = String::from_utf8_lossy(&built.stderr);
-        if !built.status.success() {
-            return Err(said.into_owned());
-        }
-        let lines = String::from_utf8_lossy(&built.stdout);
-        let executable = |target: &str| -> PathBuf {
-            let lines = lines.lines().map(serde_json::from_str::<serde_json::Value>);
-            let mut lines = lines.filter_map(Result::ok);
-            let found = lines
-                .find(|line| line["target"]["name"] == target && line["executable"].is_string());
-            found.expect(target)["executable"]
-                .as_str()
-                .expect("a path")
-                .into()
-        };
-        Ok(Package {
-            kernel: executable("kernel"),
-            checks: executable("checks"),
-            folder,
-        })
-    });
-    match package {
-        Ok(package) => package,
-        Err(said) => panic!("{said}"),
-    }
-}
-
-impl Package {
-    /// A call of a test target, as cargo makes it.
-    fn call(&self, target: &Path, words: &[&str], env: &[(&str, &str)]) -> Output {
-        let mut command = self.command(target);
-        command.args(words);
-        command.env("CARGO_MANIFEST_DIR", self.folder.path());
-        command.envs(env.iter().copied());
-        command.output().expect("the test")
-    }
-
-    /// A call of cargo by the package's author, with what it prints.
-    fn cargo(&self, words: &[&str], env: &[(&str, &str)]) -> (bool, String) {
-        let mut command = self.command(Path::new(env!("CARGO")));
-        command.args(words);
-        command.env("CARGO_TARGET_DIR", self.folder.path().join("target"));
-        command.envs(env.iter().copied());
-        let output = command.output().expect("cargo");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.success(), text + &said)
-    }
-
-    fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
-        command.current_dir(self.folder.path());
-        command.env("HARNESS", env!("CARGO_BIN_EXE_harness"));
-        for name in [
-            "CI",
-            "NEXTEST",
-            "HARNESS_REQUIRE",
-            "INSTA_UPDATE",
-            "HARNESS_UPDATE",
-        ] {
-            command.env_remove(name);
-        }
-        command
-    }
-
-    fn kernel(&self, words: &[&str], env: &[(&str, &str)]) -> (bool, String) {
-        let output = self.call(&self.kernel, words, env);
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.success(), text + &said)
-    }
-}
+mod package;
+mod support;
 
 #[test]
 fn each_scenario_below_a_folder_is_a_test_and_each_row_of_a_matrix() {
@@ -325,17 +81,45 @@ fn without_the_program_or_with_another_nothing_passes() {
     assert!(!is_good && text.contains("install it with"), "{text}");
     let (is_good, text) = package().kernel(&[], &[("HARNESS", ""), ("PATH", "/nonexistent")]);
     assert!(!is_good && text.contains("install it with"), "{text}");
-    // It prints nothing, and ends well.
-    let (is_good, text) = package().kernel(&[], &[("HARNESS", "/bin/true")]);
+    for other in ["/bin/true", "/bin/echo"] {
+        let (is_good, text) = package().kernel(&[], &[("HARNESS", other)]);
+        assert!(!is_good && text.contains("is version `"), "{text}");
+    }
+    // It has the right name and version, and says nothing, or something else.
+    let (is_good, text) = package().faked(&package().kernel, &[], VERSION, "");
     assert!(!is_good && text.contains("printed nothing"), "{text}");
-    // It prints its arguments.
-    let (is_good, text) = package().kernel(&[], &[("HARNESS", "/bin/echo")]);
+    let (is_good, text) = package().faked(&package().kernel, &[], VERSION, "{\"type\":\"item\"}");
     assert!(!is_good && text.contains("not understood"), "{text}");
-    let other = package().folder.path().join("other");
-    let lines = "#!/bin/sh\necho '{\"type\":\"list\",\"version\":\"9.9.9\"}'\n";
-    script(&other, lines);
-    let (is_good, text) = package().kernel(&[], &[("HARNESS", &other.to_string_lossy())]);
-    assert!(!is_good && text.contains("is version `9.9.9`"), "{text}");
+}
+
+/// Whose lines say that all is well: what they mean there is not known.
+#[test]
+fn a_harness_of_another_version_passes_no_test() {
+    let pass = r#"{"type":"scenario","name":"it","verdict":"pass","reasons":[],"trace":"a\n\nb"}"#;
+    let list = "{\"type\":\"list\"}\n{\"type\":\"item\",\"name\":\"syncs\",\"file\":\"s.yaml\"}";
+    let checks = &package().checks;
+    let call = |target, test, version: &str, lines| {
+        package().faked(target, &["--exact", test], version, lines)
+    };
+    // So it is not the lines that are refused.
+    let (is_good, text) = call(checks, "it_syncs", VERSION, pass);
+    assert!(is_good && text.contains("1 passed"), "{text}");
+    for version in [
+        "9.9.9",
+        &format!("{VERSION}-beta"),
+        &format!("{VERSION}1"),
+        "",
+    ] {
+        for (target, test, lines) in [
+            (checks, "it_syncs", pass),
+            (checks, "its_trace_is_text", pass),
+            (&package().kernel, "syncs", list),
+        ] {
+            let (is_good, text) = call(target, test, version, lines);
+            let says = format!("is version `{version}`");
+            assert!(!is_good && text.contains(&says), "{test}: {text}");
+        }
+    }
 }
 
 #[test]
@@ -374,10 +158,4 @@ fn test_functions_check_a_program_in_one_call() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
     assert!(text.contains("7 passed"), "{text}");
-}
-
-fn script(file: &Path, text: &str) {
-    use std::os::unix::fs::PermissionsExt;
-    fs::write(file, text).expect("a script");
-    fs::set_permissions(file, fs::Permissions::from_mode(0o755)).expect("a mode");
 }

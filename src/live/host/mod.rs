@@ -109,10 +109,14 @@ impl HostError {
     /// Whether it is a missing right.
     #[must_use]
     pub fn is_permission(&self) -> bool {
-        match self {
-            Self::Read { source, .. } => source.kind() == io::ErrorKind::PermissionDenied,
-            _ => false,
-        }
+        let source = match self {
+            Self::Tracefs(
+                TracefsError::Unreadable { source, .. } | TracefsError::Mount { source },
+            )
+            | Self::Read { source, .. } => source,
+            _ => return false,
+        };
+        source.kind() == io::ErrorKind::PermissionDenied
     }
 
     /// What the user can do about it.

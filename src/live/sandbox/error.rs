@@ -59,12 +59,24 @@ impl LaunchError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::NotExecuted(error) => error.hint(),
+            _ => self.remedy().map(str::to_owned),
+        }
+    }
+
+    /// Whether the user or the machine lacks what a sandbox takes: nothing was executed.
+    #[must_use]
+    pub fn is_of_rights(&self) -> bool {
+        self.remedy().is_some()
+    }
+
+    /// How to get the right that is missing.
+    fn remedy(&self) -> Option<&'static str> {
+        match self {
             Self::Fork {
                 namespace: true,
                 source,
-            } if source.raw_os_error() == Some(libc::EPERM) => {
-                Some(crate::host::HOW_TO_GET_RIGHTS.to_owned())
-            }
+            } if source.raw_os_error() == Some(libc::EPERM) => Some(crate::host::HOW_TO_GET_RIGHTS),
             Self::Step { step, source } if source.raw_os_error() == Some(libc::EPERM) => {
                 // `new_idmap_permitted()`, kernel/user_namespace.c, since 5.12; `create_user_ns()`.
                 let of_step = match &**step {
@@ -76,9 +88,8 @@ impl LaunchError {
                     }
                     _ => return None,
                 };
-                Some(of_step.to_owned())
+                Some(of_step)
             }
-            Self::NotExecuted(error) => error.hint(),
             _ => None,
         }
     }
