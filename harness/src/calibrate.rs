@@ -1,7 +1,7 @@
 //! `harness calibrate`: how strict the snapshot of a scenario can be.
 
 use crate::out::{note, note_for_now};
-use crate::suite::refuse;
+use crate::suite::{reached, refuse};
 use crate::{bench, complain, is_ci, out, signals, status};
 use perf_live::errors::chain;
 use perf_live::files;
@@ -54,12 +54,9 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         Err(status) => return status,
     };
     match Suite::read(&bench, items) {
-        Ok(suite) => match bench.reach() {
-            Ok(_) => calibrate(arguments, &suite),
-            Err(error) => {
-                complain(&error, error.hint());
-                status::TROUBLE
-            }
+        Ok(suite) => match reached(&bench) {
+            Ok(()) => calibrate(arguments, &suite),
+            Err(status) => status,
         },
         Err(error) => refuse(&error),
     }

@@ -97,7 +97,10 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     };
     if let Err(error) = bench.reach() {
         complain(&error, error.hint());
-        return status::TROUBLE;
+        return match error.is_of_rights() {
+            true => status::ALL_SKIPPED,
+            false => status::TROUBLE,
+        };
     }
     match new(arguments, &bench) {
         Ok(text) => match out::told(out::print(&text)) {

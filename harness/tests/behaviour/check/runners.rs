@@ -5,8 +5,8 @@ use crate::support::require::{program, require, right_to_trace};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Python writes no caches beside its packages, which another test may do at the same time: what the
-/// names there were would not be known.
+/// Python writes no caches beside its packages. Another test may write them at the same time, and
+/// what the names there were would not be known.
 pub(super) const NO_CACHE: [(&str, &str); 1] = [("PYTHONDONTWRITEBYTECODE", "1")];
 
 /// States what a command did, its tests found by `blame`.
