@@ -62,7 +62,7 @@ impl<'a> Place<'a> {
         let begins = |path: &[u8], wanted: &[u8]| {
             (!is_here || are_alike(path, wanted)) && path.starts_with(wanted)
         };
-        self.any(wanted, &begins, &anchored(wanted))
+        self.any(wanted, is_here, &begins, &anchored(wanted))
     }
 
     /// Whether the glob matches it. One that begins with `**` is of all folders, with `./**` of the
@@ -70,16 +70,23 @@ impl<'a> Place<'a> {
     pub(super) fn is_like(&self, glob: &[u8]) -> Answer {
         let (glob, is_here) = without_here(glob);
         if glob.starts_with(b"**") && !is_here {
-            return self.any(glob, &|path, glob| path_glob(glob, path), glob);
+            return self.any(glob, is_here, &|path, glob| path_glob(glob, path), glob);
         }
         let matches = |path: &[u8], glob: &[u8]| are_alike(path, glob) && path_glob(glob, path);
-        self.any(glob, &matches, &anchored(glob))
+        self.any(glob, is_here, &matches, &anchored(glob))
     }
 
-    /// A `..` is resolved as far as the text tells: `/usr/../etc` does not begin with `/usr/`.
-    fn any(&self, wanted: &[u8], matches: &dyn Fn(&[u8], &[u8]) -> bool, below: &[u8]) -> Answer {
+    /// A `..` is resolved as far as the text tells: `/usr/../etc` does not begin with `/usr/`. What
+    /// is to be in the working directory is not told by a relative path, which may begin elsewhere.
+    fn any(
+        &self,
+        wanted: &[u8],
+        is_here: bool,
+        matches: &dyn Fn(&[u8], &[u8]) -> bool,
+        below: &[u8],
+    ) -> Answer {
         let given = clean(self.given);
-        if !climbs(&given) && matches(&given, wanted) {
+        if !is_here && !climbs(&given) && matches(&given, wanted) {
             return Answer::Yes;
         }
         match self.resolved() {

@@ -149,7 +149,11 @@ fn edit(all: &mut Mapping, scenario: &Scenario, added: &Added<'_>) -> Option<()>
     if let Some(event) = added.event {
         let events = events(all)?;
         let event: Value = serde_yaml::from_str(event).ok()?;
-        let is_it = |one: &Value| one.get("event") == event.get("event");
+        // One of its own with another filter does not have them all.
+        let is_it = |one: &Value| {
+            let name = one.get("event").or(Some(one));
+            *one == event || name == event.get("event") && one.get("filter").is_none()
+        };
         if !events.iter().any(is_it) {
             events.push(event);
         }

@@ -25,9 +25,9 @@ pub(super) fn suggestion(
     let mut why = match &first.removed {
         Some(call) => vec![
             format!(
-                "`{to}` is not replaced whole: `{call}` takes the old one away before the new one has"
+                "`{to}` is not replaced whole: `{call}` takes or empties the old one before the new one"
             ),
-            "its name, so that a crash between may leave none. What it does:".to_owned(),
+            "has its name, so that a crash between may leave none. What it does:".to_owned(),
         ],
         None if first.is_mapped || !given.has_all_events => {
             vec![format!("`{to}` is replaced by a rename:")]
@@ -180,7 +180,10 @@ fn removed(before: &[&Deed], name: &[u8]) -> Option<String> {
         let is = |word: &str| syncs::absolute(deed, word).as_deref() == Some(name);
         let starts_with = |starts: &[&str]| starts.iter().any(|it| deed.name.starts_with(it));
         let is_opened = is("path") && description(deed, "returns").is_some();
-        if succeeded(deed) && (starts_with(&["unlink"]) && is("path"))
+        let empties = is_opened && (*deed.name == *"creat" || has_flag(deed, "O_TRUNC"))
+            || succeeded(deed) && *deed.name == *"truncate" && is("path");
+        if empties
+            || succeeded(deed) && (starts_with(&["unlink"]) && is("path"))
             || succeeded(deed) && starts_with(&["rename"]) && is("from")
         {
             removed = Some(deed.name.to_string());

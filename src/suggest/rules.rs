@@ -191,15 +191,14 @@ fn varying(name: &str) -> String {
 
 /// What stays of a drawn word: its length, a `tmp` in front, and letters before a number.
 fn shape(word: &str) -> String {
+    if let Some(drawn) = word.strip_prefix("tmp").filter(|drawn| drawn.len() >= 5) {
+        return format!("tmp{}", "?".repeat(drawn.len()));
+    }
     let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
     if letters.chars().all(|c| c.is_ascii_lowercase()) && letters.len() < word.len() {
         return format!("{letters}[0-9]*");
     }
-    let (kept, drawn) = match word.strip_prefix("tmp") {
-        Some(drawn) => ("tmp", drawn),
-        None => ("", word),
-    };
-    format!("{kept}{}", "?".repeat(drawn.len()))
+    "?".repeat(word.len())
 }
 
 /// Whether a word is a number or looks drawn: digits among letters, capitals behind small letters,
@@ -270,6 +269,7 @@ mod tests {
     fn a_drawn_name_becomes_a_glob_and_another_one_stays() {
         for (name, glob) in [
             ("tmpk3j2h1_x", "tmp????????"),
+            ("tmpabcdefg1", "tmp????????"),
             ("save.Xa81Qz", "save.??????"),
             (".conf.swp12", ".conf.swp12"),
             ("x.cpython-313.pyc.139842", "x.cpython-[0-9]*.pyc.[0-9]*"),

@@ -6,9 +6,9 @@ use crate::plan::Plan;
 use crate::trace::{Deed, Value};
 use crate::verdict::{self, FaultOutcome, Finding, Kind, Known, Run};
 use perf_live::units::ExitKind;
-use std::collections::BTreeSet;
-use syscall_model::Injected;
+use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::signals::signal_name;
+use syscall_model::{Answer, Injected};
 
 /// How often a call must come again behind its fault, beyond all of the run that learned, before a
 /// program that does not end counts as one that tries again.
@@ -87,18 +87,56 @@ impl How {
 /// What is known of the program without faults.
 #[derive(Clone, Debug, Default)]
 pub struct Learned {
-    /// The lines that it wrote to standard output and to standard error.
-    said: BTreeSet<Vec<u8>>,
-    /// How many of its processes a signal ended that stands for a crash.
-    crashes: usize,
+    /// The lines that each run wrote to standard output and to standard error.
+    said: Vec<BTreeSet<Vec<u8>>>,
+    /// How many of its processes a signal ended that stands for a crash, by signal and program.
+    crashes: BTreeMap<String, usize>,
 }
 
 impl Learned {
     /// Adds a run.
     pub fn add(&mut self, run: &Run) {
-        self.said.extend(lines(run));
-        self.crashes = self.crashes.max(crashes(run).len());
+        self.said.push(lines(run).collect());
+        for (crash, times) in counted(&crashes(run)) {
+            let most = self.crashes.entry(crash).or_default();
+            *most = times.max(*most);
+        }
     }
+
+    /// Whether a run wrote a line that none of these did; `None` where these differ from each other,
+    /// so that a line tells nothing.
+    fn has_news(&self, run: &Run) -> Option<bool> {
+        let differ = self
+            .said
+            .windows(2)
+            .any(|two| matches!(two, [one, other] if one != other));
+        let is_known = |line: &Vec<u8>| self.said.iter().any(|said| said.contains(line));
+        let has_news = lines(run).any(|line| !is_known(&line));
+        (!has_news || !differ).then_some(has_news)
+    }
+
+    /// Whether other processes crashed than in these runs.
+    fn has_more(&self, found: &[Crash]) -> bool {
+        let most = |crash: &str| self.crashes.get(crash).copied().unwrap_or_default();
+        let mut counted = counted(found).into_iter();
+        counted.any(|(crash, times)| times > most(&crash))
+    }
+}
+
+/// A process that a signal ended which stands for a crash.
+struct Crash {
+    /// The signal and the program.
+    what: String,
+    /// The same for people, with the task.
+    told: String,
+}
+
+fn counted(crashes: &[Crash]) -> BTreeMap<String, usize> {
+    let mut counted = BTreeMap::new();
+    for crash in crashes {
+        *counted.entry(crash.what.clone()).or_default() += 1;
+    }
+    counted
 }
 
 /// The signals that end a process with a core, where nobody takes them (`signal(7)`).
@@ -116,7 +154,7 @@ const CORES: [i32; 10] = [
 ];
 
 /// Returns the signals by which processes of a run crashed, where the run has their deliveries.
-fn crashes(run: &Run) -> Vec<String> {
+fn crashes(run: &Run) -> Vec<Crash> {
     let deeds = run.trace.blocks.iter().flat_map(|block| &block.deeds);
     let delivered = deeds.filter(|deed| &*deed.name == "signal:signal_deliver");
     let is_core = |number: i128| CORES.iter().any(|core| i128::from(*core) == number);
@@ -132,7 +170,10 @@ fn crashes(run: &Run) -> Vec<String> {
     crashed
         .filter_map(|deed| {
             let name = signal_name(signal(deed)?);
-            Some(format!("{name} ended {} (`{}`)", deed.task, deed.program))
+            Some(Crash {
+                what: format!("{name} {}", deed.program),
+                told: format!("{name} ended {} (`{}`)", deed.task, deed.program),
+            })
         })
         .collect()
 }
@@ -231,8 +272,9 @@ pub fn classify(given: &Given<'_>, mut run: Run) -> Told {
     let crashes = crashes(&run);
     if matches!(told.exit, Some(exit @ ExitKind::Signal(_)) if exit != wanted) {
         told.class = Class::Crashed;
-    } else if crashes.len() > given.learned.crashes {
-        (told.class, told.why) = (Class::Crashed, crashes);
+    } else if given.learned.has_more(&crashes) {
+        let crashes = crashes.into_iter().map(|crash| crash.told);
+        (told.class, told.why) = (Class::Crashed, crashes.collect());
     } else if found.has(Kind::Outlived) {
         told.class = Class::Leaked;
         told.why = found.texts(Kind::Outlived);
@@ -270,14 +312,24 @@ fn conclude(
     } else if !unknown.is_empty() {
         told.why = unknown;
     } else {
-        let says = lines(run).any(|line| !given.learned.said.contains(&line));
+        let says = given.learned.has_news(run);
         let call = &*given.site.spot.matching.call;
-        if !says && is_sync(call) {
-            let why = format!("`{call}` failed, and neither the status nor an output says so");
-            (told.class, told.why) = (Class::Silent, vec![why]);
+        let is_interrupted = given.injected.answer == Some(Answer::Error(libc::EINTR));
+        if is_sync(call) && !is_interrupted && says != Some(true) {
+            let (class, why) = match says {
+                None => (
+                    Class::Unknown,
+                    "its outputs differ in each run, so that they do not tell whether it said so",
+                ),
+                _ => (Class::Silent, "neither the status nor an output says so"),
+            };
+            (told.class, told.why) = (class, vec![format!("`{call}` failed: {why}")]);
             return;
         }
-        let how = if says { How::Message } else { How::Without };
+        let how = match says {
+            Some(true) => How::Message,
+            _ => How::Without,
+        };
         (told.class, told.how) = (Class::Handled, Some(how));
     }
 }

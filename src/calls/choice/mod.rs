@@ -116,6 +116,9 @@ impl Descriptors {
             let may_use = arguments.any(|argument| is_descriptor(argument.kind));
             return (!may_use).then_some(false);
         };
+        if call.name() == Some("close_range") {
+            return Some(self.are_within(args[0] as u32..=args[1] as u32));
+        }
         let meanings = signature.meanings(args);
         let number = |place: usize| args.get(place).copied().unwrap_or_default() as i32;
         let has_one = meanings
@@ -123,6 +126,19 @@ impl Descriptors {
             .any(|(place, kind)| is_descriptor(kind) && self.have(number(place)));
         // Of a call that the table has no name for nothing is known.
         (has_one || call.name().is_some()).then_some(has_one)
+    }
+
+    /// Whether one of them is in a range.
+    fn are_within(&self, range: std::ops::RangeInclusive<u32>) -> bool {
+        let named = self
+            .numbers
+            .iter()
+            .filter_map(|number| u32::try_from(*number).ok());
+        let inside = named.filter(|number| range.contains(number)).count();
+        match self.are_negated {
+            true => range.end().saturating_sub(*range.start()) as usize >= inside,
+            false => inside > 0,
+        }
     }
 
     fn have(&self, number: i32) -> bool {

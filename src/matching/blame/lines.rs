@@ -56,7 +56,10 @@ fn without_colours(text: &str) -> &str {
 pub(super) fn is_result(text: &str) -> bool {
     let rest = without_colours(text);
     let mut results = RESULTS.iter().chain(&["ok", "ignored"]);
-    results.any(|result| rest.starts_with(result))
+    results.any(|result| {
+        let behind = rest.strip_prefix(*result);
+        behind.is_some_and(|it| !it.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    })
 }
 
 /// What a whole line says.

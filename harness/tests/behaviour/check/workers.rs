@@ -126,10 +126,14 @@ fn tests_of_pytest_xdist_are_told_by_its_workers_or_not_at_all() {
             &[&pytest[..], options, &["test_net.py"]].concat(),
         )
     };
-    for options in [&["-n", "2", "-v"][..], &["-n", "2"]] {
+    for (options, says) in [
+        (&["-n", "2", "-v"][..], "in test test_net.py::test_connects"),
+        (&["-n", "2"], "no runner printed"),
+    ] {
         let run = check(options);
         run.assert_status(1);
         assert!(run.stdout.contains("2 passed"), "{}", run.stdout);
+        assert!(run.stderr.contains(says), "{}", run.stderr);
     }
 }
 

@@ -24,6 +24,9 @@ fn a_failed_sync_that_the_program_does_not_tell_of_is_silent() {
     let says = syncs("print('not safe', file=sys.stderr)");
     all_are("handled message", &sweep(&says, 0, &[]));
     all_are("handled status", &sweep(&syncs("sys.exit(1)"), 0, &[]));
+    // What it prints is new in each run, and says nothing of the sync.
+    let clock = syncs("pass\nimport time; print(time.time_ns())");
+    all_are("unknown", &sweep(&clock, 1, &[]));
 }
 
 #[test]
@@ -89,6 +92,15 @@ fn a_crash_of_a_child_shows_in_a_scenario_that_names_no_events() {
     let project = Project::with(
         "it",
         "workload: { shell: \"mkdir a || sh -c 'kill -SEGV $$'; exit 0\" }\nsnapshot: false",
+    );
+    let lines = sweep(&project, 1, &["-e", "mkdir", "--errors", "ENOSPC"]);
+    all_are("crashed", &lines);
+    // A crash in place of another one, and in spite of the scenario's own event.
+    let project = Project::with(
+        "it",
+        "workload: { shell: \"sh -c 'mkdir a && kill -SEGV $$ || kill -ABRT $$'; exit 0\" }\n\
+         trace: { events: [{ syscalls: [mkdir] }, { event: \"signal:signal_deliver\", filter: \"sig == 15\" }] }\n\
+         snapshot: false",
     );
     let lines = sweep(&project, 1, &["-e", "mkdir", "--errors", "ENOSPC"]);
     all_are("crashed", &lines);

@@ -231,9 +231,10 @@ fn a_file_that_is_taken_away_before_the_rename_is_not_replaced_whole() {
         ),
         (
             "again",
-            "os.unlink('config'); open('config', 'w').close()",
+            "os.unlink('config'); os.close(os.open('config', os.O_CREAT | os.O_WRONLY))",
             None,
         ),
+        ("emptied", "open('config', 'w').close()", Some("openat")),
     ] {
         let script = format!(
             "import os\nnew = os.open('new', os.O_CREAT | os.O_WRONLY)\nos.write(new, b'x')\n\
@@ -245,7 +246,8 @@ fn a_file_that_is_taken_away_before_the_rename_is_not_replaced_whole() {
         let whole = text.contains("`config` is replaced whole:");
         assert_eq!(whole, call.is_none(), "{name}: {text}");
         if let Some(call) = call {
-            let why = format!("`config` is not replaced whole: `{call}` takes the old one away");
+            let why =
+                format!("`config` is not replaced whole: `{call}` takes or empties the old one");
             assert!(text.contains(&why), "{name}: {text}");
         }
     }
