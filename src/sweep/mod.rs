@@ -7,8 +7,10 @@
 
 mod class;
 mod errors;
+mod learned;
 mod site;
 
-pub use class::{Class, Given, How, Learned, Told, classify};
+pub use class::{Class, Given, How, Told, classify};
 pub use errors::{Errors, NoRow, errors_of, known_errors};
+pub use learned::Learned;
 pub use site::{Matching, Place, Shape, Site, Spot, matchings, sites};
