@@ -1,15 +1,14 @@
 //! `harness calibrate`: how strict the snapshot of a scenario can be.
 
 use crate::out::{note, note_for_now};
-use crate::suite::{reached, refuse};
-use crate::{bench, complain, is_ci, out, signals, status};
+use crate::{bench, complain, is_ci, out, signals, status, suite};
 use perf_live::errors::chain;
 use perf_live::files;
 use perf_live::host::Host;
 use perf_records::units::shown_path;
 use std::path::PathBuf;
 use trace_harness::calibrate::{Calibration, Finding, Varying};
-use trace_harness::run::{CalibrateError, Calibrating, Control, Suite, discover, given_programs};
+use trace_harness::run::{CalibrateError, Calibrating, Control, Suite, given_programs};
 use trace_harness::scenario;
 use trace_harness::trace::Level;
 
@@ -37,29 +36,16 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         note!("harness: nothing is written when CI is set; use --dry-run");
         return status::USAGE;
     }
-    let items = match discover(std::slice::from_ref(&arguments.file)) {
-        Ok(items) if arguments.file.is_file() => items,
-        Ok(_) => {
-            note!("harness: `{}` is not a file", shown_path(&arguments.file));
-            return status::USAGE;
-        }
-        Err((path, error)) => {
-            note!("harness: cannot read `{}`: {error}", shown_path(&path));
-            return status::USAGE;
-        }
+    let items = match suite::of_file(&arguments.file) {
+        Ok(items) => items,
+        Err(status) => return status,
     };
     let host = Host::running();
     let bench = match bench(&host) {
         Ok(bench) => bench,
         Err(status) => return status,
     };
-    match Suite::read(&bench, items) {
-        Ok(suite) => match reached(&bench) {
-            Ok(()) => calibrate(arguments, &suite),
-            Err(status) => status,
-        },
-        Err(error) => refuse(&error),
-    }
+    suite::read(&bench, items, |suite| calibrate(arguments, suite))
 }
 
 fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {

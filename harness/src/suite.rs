@@ -118,13 +118,7 @@ impl Chosen {
                 Err(error) => refuse(&error),
             };
         }
-        match Suite::read(&bench, items) {
-            Ok(suite) => match reached(&bench) {
-                Ok(()) => work(&suite),
-                Err(status) => status,
-            },
-            Err(error) => refuse(&error),
-        }
+        read(&bench, items, work)
     }
 
     /// Whether all scenarios of the paths are chosen.
@@ -161,9 +155,31 @@ impl Chosen {
     }
 }
 
+/// The scenarios of one file that a command is about, or the exit status where it is none.
+pub(crate) fn of_file(file: &Path) -> Result<Vec<Item>, u8> {
+    match discover(std::slice::from_ref(&file.to_owned())) {
+        Ok(items) if file.is_file() => return Ok(items),
+        Ok(_) => note!("harness: `{}` is not a file", shown_path(file)),
+        Err((path, error)) => note!("harness: cannot read `{}`: {error}", shown_path(&path)),
+    }
+    Err(status::USAGE)
+}
+
+/// Reads scenarios and does something with them; reports what is wrong in them, and what is missing
+/// to trace.
+pub(crate) fn read(bench: &Bench<'_>, items: Vec<Item>, work: impl FnOnce(&Suite<'_>) -> u8) -> u8 {
+    match Suite::read(bench, items) {
+        Ok(suite) => match reached(bench) {
+            Ok(()) => work(&suite),
+            Err(status) => status,
+        },
+        Err(error) => refuse(&error),
+    }
+}
+
 /// Says once what is missing to trace, if anything is. Where that is a right, a suite goes on: all
 /// of it is skipped.
-pub(crate) fn reached(bench: &Bench<'_>) -> Result<(), u8> {
+fn reached(bench: &Bench<'_>) -> Result<(), u8> {
     let Err(error) = bench.reach() else {
         return Ok(());
     };

@@ -2,8 +2,8 @@
 
 use crate::new::{plain, relative};
 use crate::out::{note, note_for_now};
-use crate::suite::{reached, refuse, require_all};
-use crate::{bench, out, signals, status};
+use crate::suite::require_all;
+use crate::{bench, out, signals, status, suite};
 use perf_live::errors::chain;
 use perf_live::files;
 use perf_live::host::Host;
@@ -17,7 +17,6 @@ use syscall_model::select::Selection;
 use trace_harness::report;
 use trace_harness::run::{
     Bench, Control, Item, Shard, Suite, Sweep, SweepError, SweepOptions, SweepPlan, Swept, WRITTEN,
-    discover,
 };
 use trace_harness::sweep::{Class, Errors};
 use trace_harness::verdict::Verdict;
@@ -81,16 +80,9 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
             return status::USAGE;
         }
     };
-    let items = match discover(std::slice::from_ref(&arguments.file)) {
-        Ok(items) if arguments.file.is_file() => items,
-        Ok(_) => {
-            note!("harness: `{}` is not a file", shown_path(&arguments.file));
-            return status::USAGE;
-        }
-        Err((path, error)) => {
-            note!("harness: cannot read `{}`: {error}", shown_path(&path));
-            return status::USAGE;
-        }
+    let items = match suite::of_file(&arguments.file) {
+        Ok(items) => items,
+        Err(status) => return status,
     };
     let host = Host::running();
     let bench = match bench(&host) {
@@ -98,13 +90,9 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         Err(status) => return status,
     };
     let bench = bench.with_patience(arguments.patience.unwrap_or(1));
-    match Suite::read(&bench, items.clone()) {
-        Err(error) => refuse(&error),
-        Ok(suite) => match reached(&bench) {
-            Ok(()) => sweep(arguments, &options, (&bench, &suite), &items),
-            Err(status) => status,
-        },
-    }
+    suite::read(&bench, items.clone(), |suite| {
+        sweep(arguments, &options, (&bench, suite), &items)
+    })
 }
 
 fn options(arguments: &Arguments) -> Result<SweepOptions, String> {
