@@ -8,6 +8,7 @@ mod captured;
 #[cfg(test)]
 #[path = "live/captured_sources.rs"]
 mod captured_sources;
+pub mod crash;
 pub mod matching;
 pub mod matrix;
 pub mod mutate;

@@ -1,6 +1,7 @@
 //! Judges a run: compares what happened with what was expected, and finds the word for it.
 
 mod counters;
+mod crash;
 mod delta;
 mod events;
 mod faults;
@@ -11,6 +12,7 @@ mod limits;
 mod run;
 mod sections;
 
+pub use crash::{Crashed, Failure};
 pub use faults::{FaultOutcome, Faults};
 pub use files::reads_content;
 pub use finding::{About, Detail, Finding, Judgement, Kind, joined};
@@ -131,6 +133,7 @@ fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
         }
     }
     findings.extend(faults::judge(plan, run));
+    findings.extend(crash::judge(plan, run));
     let expected = &plan.expect.files_after;
     if !expected.is_empty() {
         findings.extend(files::after(expected, &run.left));

@@ -16,6 +16,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "mutate",
             "check",
             "sweep",
+            "crash",
             "merge",
         ],
     ),

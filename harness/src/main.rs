@@ -6,6 +6,7 @@ mod ahead;
 mod calibrate;
 mod check;
 mod completions;
+mod crash;
 mod diff;
 mod doctor;
 mod dump;
@@ -90,6 +91,8 @@ enum Command {
     Mutate(mutate::Arguments),
     /// Fail each call of a scenario's run once, and say what came of it
     Sweep(sweep::Arguments),
+    /// Run a scenario's recovery on every state that a power cut may leave
+    Crash(crash::Arguments),
     /// Run any command, say what it did, or hold that to rules
     Check(check::Arguments),
     /// Accept or reject the traces that wait for review
@@ -123,7 +126,7 @@ impl Command {
     fn traces(&self) -> bool {
         match self {
             Self::Run(_) | Self::New(_) | Self::Calibrate(_) | Self::Mutate(_) => true,
-            Self::Check(_) | Self::Sweep(_) => true,
+            Self::Check(_) | Self::Crash(_) | Self::Sweep(_) => true,
             Self::Trace(_) | Self::Record(_) | Self::Stat(_) => true,
             // It reads the formats of this machine's events.
             Self::Events(_) | Self::Diff(_) | Self::Doctor => true,
@@ -164,6 +167,7 @@ fn main() -> ExitCode {
         Command::Mutate(arguments) => mutate::main(arguments),
         Command::New(arguments) => new::main(arguments),
         Command::Sweep(arguments) => sweep::main(arguments),
+        Command::Crash(arguments) => crash::main(arguments),
         Command::Check(arguments) => check::main(arguments),
         Command::Review(arguments) => review::main(arguments),
         Command::Matrix(arguments) => matrix::main(arguments),

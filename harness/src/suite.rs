@@ -241,3 +241,16 @@ pub(crate) fn exit_status(verdicts: &[Verdict]) -> u8 {
         status::PASSED
     }
 }
+
+/// Returns the graver of two statuses.
+pub(crate) fn graver(one: u8, other: u8) -> u8 {
+    const ORDER: [u8; 5] = [
+        status::TROUBLE,
+        status::USAGE,
+        status::FAILED,
+        status::ALL_SKIPPED,
+        status::PASSED,
+    ];
+    let is_one = |status: &u8| *status == one || *status == other;
+    ORDER.into_iter().find(is_one).unwrap_or(one)
+}

@@ -2,7 +2,7 @@
 
 use crate::new::{plain, relative};
 use crate::out::{note, note_for_now};
-use crate::suite::require_all;
+use crate::suite::{graver, require_all};
 use crate::{bench, out, signals, status, suite};
 use perf_live::errors::chain;
 use perf_live::files;
@@ -174,19 +174,6 @@ fn sweep(
         true => worst,
         false => status::TROUBLE,
     }
-}
-
-/// Returns the graver of two statuses.
-fn graver(one: u8, other: u8) -> u8 {
-    const ORDER: [u8; 5] = [
-        status::TROUBLE,
-        status::USAGE,
-        status::FAILED,
-        status::ALL_SKIPPED,
-        status::PASSED,
-    ];
-    let is_one = |status: &u8| *status == one || *status == other;
-    ORDER.into_iter().find(is_one).unwrap_or(one)
 }
 
 fn status_of(error: &SweepError) -> u8 {

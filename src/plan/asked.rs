@@ -2,6 +2,7 @@
 
 use super::calls::{MOST_CALLS, Reach};
 use super::chains;
+use super::crash;
 use super::error::EventsError;
 use super::evasions;
 use super::events::{EventsPlan, Grouping, Meaning};
@@ -136,6 +137,9 @@ impl EventsPlan {
         {
             words.words.extend(confined(wants).into_iter().flatten());
             words.words.extend(self.starts.then_some("all"));
+            if wants.contains(&Wanted::Changes) {
+                words.words.extend(crash::recorded());
+            }
             if wants.contains(&Wanted::Marks) {
                 words.words.extend(MARKING);
             }

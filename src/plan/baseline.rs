@@ -69,6 +69,7 @@ pub(super) fn baseline(
         view: None,
         expect_failure: None,
         faults: Vec::new(),
+        crash: None,
         baseline: None,
         ..plan.clone()
     };

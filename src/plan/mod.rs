@@ -13,6 +13,7 @@ mod confined;
 mod copies;
 mod counted;
 mod counters;
+mod crash;
 mod error;
 mod evasions;
 mod events;
@@ -54,6 +55,7 @@ pub use calls::{MOST_CALLS, Reach};
 pub use copies::{Copied, Copies, Form, has_copies};
 pub use counted::CountedEvent;
 pub use counters::{Counters, Counting};
+pub use crash::{CrashPlan, watched};
 pub use error::EventsError;
 pub use evasions::LEGACY_CALLS;
 pub use events::{
@@ -130,6 +132,8 @@ pub struct Plan {
     pub expect_failure: Option<String>,
     /// What is done to single calls.
     pub faults: Vec<FaultPlan>,
+    /// What is run on the states that a power cut may leave.
+    pub crash: Option<CrashPlan>,
     /// The run that it is compared with.
     pub baseline: Option<Baseline>,
     /// Why mutants of its trace may survive.
@@ -156,6 +160,10 @@ impl Plan {
         if let Some(baseline) = self.baseline.take() {
             let plan = Box::new(baseline.plan.with_patience(times));
             self.baseline = Some(Baseline { plan, ..baseline });
+        }
+        if let Some(crash) = self.crash.take() {
+            let recovers = Box::new(crash.recovers.with_patience(times));
+            self.crash = Some(CrashPlan { recovers, ..crash });
         }
         self
     }
@@ -315,11 +323,13 @@ pub fn resolve(
         notes,
         expect_failure: scenario.expect_failure.clone(),
         faults: expected.faults,
+        crash: None,
         baseline: None,
         lenient: scenario.lenient.clone(),
         keeps_all: false,
     };
     plan.baseline = baseline::baseline(scenario, facts, &plan, expected.delta)?;
+    plan.crash = crash::crash(scenario, facts, &plan, catalogue)?;
     Ok(Resolved::Plan(Box::new(plan)))
 }
 

@@ -23,6 +23,8 @@ pub enum Wanted {
     Marks,
     /// To see what the run is confined to: these calls, beside those that the author asked for.
     Confined(BTreeSet<&'static str>),
+    /// To see what changes the working directory: a power cut may leave some of it.
+    Changes,
     /// To see where a wanted call may have been made unseen: through an io_uring, or as a 32-bit
     /// call if the native tracepoint of the call is named.
     Evasions,
@@ -90,6 +92,7 @@ pub(super) fn all(scenario: &Scenario) -> Vec<Wanted> {
         .filter(|call| number(native, call).is_some())
         .collect();
     wants.extend((!calls.is_empty()).then_some(Wanted::Confined(calls)));
+    wants.extend(scenario.crash.is_some().then_some(Wanted::Changes));
     wants.push(Wanted::Evasions);
     wants
 }

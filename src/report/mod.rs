@@ -6,6 +6,7 @@
 
 mod chain;
 mod counts;
+mod crash;
 mod date;
 mod fault;
 mod formats;
@@ -35,6 +36,7 @@ mod xml;
 
 pub use chain::{chain_json, chain_lines};
 pub use counts::Counted;
+pub use crash::{crash_json, crash_log, crashed_human, crashed_json, state_json};
 pub use fault::fault_line;
 pub use formats::{formats_human, formats_json};
 pub use github::{github, markdown};

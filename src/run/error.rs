@@ -61,6 +61,10 @@ pub enum RunError {
         /// The error of decoding the record.
         source: perf_records::decode::DecodeError,
     },
+    /// A state that a power cut may leave could not be laid out, or the folder before it not be
+    /// read.
+    #[error("cannot lay out or read a folder for `crash`")]
+    State(#[source] std::io::Error),
     /// An argument, a variable or a path holds a zero byte, which no program can be given.
     #[error("`{text}` holds a zero byte")]
     ZeroByte {

@@ -6,6 +6,7 @@ mod chains;
 mod check;
 mod copies;
 mod counting;
+mod crash;
 mod directory;
 mod discover;
 mod dumping;
@@ -77,9 +78,9 @@ pub use setting::{Extras, Fault, Fired, Observer, Setting, Turn};
 pub use shard::{NoShard, Shard, Whole, WholeError, whole};
 pub use stat::Counters;
 pub use study::{
-    CalibrateError, Calibrating, Killer, LEAST_KILLED, MutationOptions, MutationReport,
-    RecordError, Standing, Survey, Sweep, SweepError, SweepOptions, SweepPlan, Swept, TimeBy,
-    WRITTEN,
+    CalibrateError, Calibrating, CrashError, CrashOptions, CrashStart, CrashStudy, Killer,
+    LEAST_KILLED, MutationOptions, MutationReport, RecordError, Standing, Survey, Sweep,
+    SweepError, SweepOptions, SweepPlan, Swept, TimeBy, WRITTEN,
 };
 pub use suite::Suite;
 pub use survivors::GRACE;

@@ -1,23 +1,25 @@
 //! One run of a planned workload, from its launch to its trace.
 
 use super::Saving;
+use super::crash::{self, Before, Witnessed};
 use super::flight::FlightLog;
-use super::gate::{Doing, prove};
+use super::gate::{Doing, prove, witnessed};
 use super::ground::Names;
 use super::limits::Limiter;
 use super::marks::normalised;
 use super::overwritten::conclude;
 use super::probes;
-use super::session::system;
+use super::session::{SessionError, system};
 use super::workload::workload;
 use super::{Bench, Control, Extras, Fired, Observer, Patience, RunError, Setting, follow};
+use crate::crash::Ended;
 use crate::matching::forget_begins;
 use crate::plan::Plan;
 use crate::trace::{Builder, Trace, View};
 use crate::verdict::{self, About, Finding, Known, Run};
 use perf_live::events::Origin;
 use perf_live::gate::Log;
-use perf_live::sandbox::{self, Left, WorkDir, Workload};
+use perf_live::sandbox::{self, Left, Running, WorkDir, Workload};
 use perf_records::record::LayoutTable;
 use perf_records::space::Stack;
 use std::os::unix::ffi::OsStrExt;
@@ -126,7 +128,7 @@ pub(super) fn started(
         group: group_name,
         forbids_survivors: plan.forbids_survivors(),
         ends_all: true,
-        held: (!plan.faults.is_empty()).then(|| match is_kept {
+        held: (!plan.faults.is_empty() || plan.crash.is_some()).then(|| match is_kept {
             true => Log::keeping(),
             false => Log::default(),
         }),
@@ -134,14 +136,9 @@ pub(super) fn started(
         ..Setting::default()
     };
     let held = setting.held.clone().unwrap_or_default();
-    let doing = Doing {
-        bench,
-        events: &plan.events,
-        faults: &plan.faults,
-        directory: &inside,
-    };
-    let (mut run, faults) = doing.supervised(held, running, |running| {
+    let follows = |running| {
         let (events, to) = (&mut events, &mut collector);
+        let setting = setting.clone();
         follow(
             running,
             events,
@@ -149,15 +146,20 @@ pub(super) fn started(
             patience,
             control,
             to,
-            setting.clone(),
+            setting,
         )
-    })?;
-    run.faults = faults;
+    };
+    let folders = (inside.as_path(), outside);
+    let (mut run, seen) = held_for(bench, plan, folders, (held, running), follows)?;
     limiter.conclude(&mut run);
     let counts = counters.read().map_err(system("read the counters"))?;
     run.account.counters = counts.into_iter().map(Into::into).collect();
     run.account.other_cpus = !bench.has_same_cpus();
     run.directory = Some(inside.to_string_lossy().into_owned());
+    if let Some((before, witnessed)) = seen {
+        let ended = std::mem::take(&mut collector.ended);
+        crash::conclude(plan, &mut run, outside, (before, witnessed, ended));
+    }
     let saving = collector.saving.take();
     let expected = &plan.expect.files_after;
     let is_saved = saving.is_some();
@@ -174,6 +176,35 @@ pub(super) fn started(
     }
     bench.recycle(events, &run.account);
     collector.finish(run, &bench.signatures)
+}
+
+/// The working directory before a run, and what was seen of the calls that changed it.
+type Watched = (Before, Witnessed);
+
+/// Answers the calls that are held while `follows` follows the workload: those of faults, or those
+/// that change the working directory, of which it returns what was seen.
+fn held_for(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    (inside, outside): (&Path, &Path),
+    (log, running): (Log, Running),
+    follows: impl FnOnce(Running) -> Result<Run<()>, SessionError>,
+) -> Result<(Run<()>, Option<Watched>), RunError> {
+    if let Some(crash) = &plan.crash {
+        let before = crash::scan(outside).map_err(RunError::State)?;
+        let watched = (bench.host, inside, crash);
+        let (run, witnessed) = witnessed(watched, log, running, follows)?;
+        return Ok((run, Some((before, witnessed))));
+    }
+    let doing = Doing {
+        bench,
+        events: &plan.events,
+        faults: &plan.faults,
+        directory: inside,
+    };
+    let (mut run, faults) = doing.supervised(log, running, follows)?;
+    run.faults = faults;
+    Ok((run, None))
 }
 
 /// The descriptors that the workload starts with: the cork has closed all others.
@@ -204,6 +235,8 @@ pub(super) struct Collector<'a> {
     builder: Builder,
     /// All calls that faults are about, those of loaders and before the mark as well.
     faulted: Option<Builder>,
+    /// How the calls ended that may have changed the working directory.
+    ended: Vec<Ended>,
     error: Option<RunError>,
 }
 
@@ -218,6 +251,7 @@ impl<'a> Collector<'a> {
             evading: None,
             n_submissions: 0,
             builder: Builder::new(plan.keeps_order()),
+            ended: Vec::new(),
             faulted: (!plan.faults.is_empty()).then(|| Builder::new(true)),
             error: None,
         }
@@ -287,11 +321,15 @@ impl Observer for Collector<'_> {
             events,
             marks,
             faults,
+            crash,
             ..
         } = self.plan;
         if let Observation::Call(call) = observation {
             if !self.unseen.is_empty() {
                 self.n_submissions += u64::from(uring::submits(call));
+            }
+            if crash.is_some() {
+                self.ended.extend(Ended::of(call));
             }
             if self.evading.is_none() && events.evades_tracepoint(call) {
                 self.evading = Some(format!(

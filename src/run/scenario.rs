@@ -150,6 +150,9 @@ fn live(
     if let Some(base) = base {
         run.base = Known::Yes(base);
     }
+    if let Some(plan) = &plan.crash {
+        super::crash::explore(bench, plan, &mut run, control)?;
+    }
     Ok(run)
 }
 

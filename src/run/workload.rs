@@ -1,7 +1,7 @@
 //! Prepares a scenario's workload for the sandbox.
 
 use super::{Bench, RunError, limits};
-use crate::plan::{Plan, WorldPlan, held};
+use crate::plan::{Plan, WorldPlan, held, watched};
 use crate::scenario::FileSource;
 pub use crate::scenario::PATH;
 use perf_live::sandbox::Addresses;
@@ -104,6 +104,9 @@ pub(super) fn workload(
         fixed_addresses,
         limits: limits::of_processes(bench, plan),
         group,
-        held: held(&plan.faults),
+        held: match plan.crash {
+            Some(_) => watched(),
+            None => held(&plan.faults),
+        },
     })
 }

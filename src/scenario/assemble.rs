@@ -11,6 +11,7 @@ use super::trace::{TraceSpec, WrittenTrace};
 use super::workload::{Workload, WrittenWorkload};
 
 mod captures;
+mod crash;
 mod expect;
 mod expectations;
 mod faults;
@@ -48,6 +49,10 @@ pub(super) fn assemble(
     let trace = file.trace(written.trace)?;
     let sections = file.sections(written.sections)?;
     let faults = file.faults(written.faults)?;
+    let crash = written
+        .crash
+        .map(|written| file.crash(written, &workload, &faults))
+        .transpose()?;
     let expect = file.expect(written.expect)?;
     let expected = KeyPath::root().key("expect").key("sections");
     let spoken_of = expect.sections.keys();
@@ -69,6 +74,7 @@ pub(super) fn assemble(
         sections,
         baseline,
         faults,
+        crash,
         expect,
         snapshot: written.snapshot,
         requires,

@@ -33,7 +33,14 @@ const OF_THE_WAY: [&str; 8] = [
 ];
 
 /// The other keys that speak of the way, or of many runs.
-const BESIDE: [&str; 5] = ["sections", "baseline", "lenient", "on_failure", "matrix"];
+const BESIDE: [&str; 6] = [
+    "sections",
+    "baseline",
+    "crash",
+    "lenient",
+    "on_failure",
+    "matrix",
+];
 
 /// A fault that is added to a scenario: an error in place of a call.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::crash::CrashSpec;
 use super::diagnostic::{Diagnostic, Source};
 use super::expect::Expect;
 use super::faults::FaultSpec;
@@ -41,6 +42,8 @@ pub struct Scenario {
     pub baseline: Option<Workload>,
     /// What is done to single calls, in the order of the file.
     pub faults: Vec<FaultSpec>,
+    /// What a power cut may leave of it, and what is run on that.
+    pub crash: Option<CrashSpec>,
     /// What must come out of the run.
     pub expect: Expect,
     /// Whether and how strictly the trace is compared with a stored one.

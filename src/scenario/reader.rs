@@ -8,6 +8,7 @@ use serde::de::IgnoredAny;
 use serde_yaml::Value;
 
 use super::assemble::assemble;
+use super::crash::WrittenCrash;
 use super::diagnostic::{Diagnostic, Source};
 use super::expect::WrittenExpect;
 use super::explain::explain;
@@ -47,6 +48,9 @@ pub(super) struct WrittenScenario {
     /// What is done to single calls in place of making them: an error, a value, fewer bytes, a
     /// delay or a signal.
     pub(super) faults: Option<Vec<WrittenFault>>,
+    /// The states of the working directory that a power cut may leave, and what must become of
+    /// each.
+    pub(super) crash: Option<WrittenCrash>,
     /// What must come out of the run.
     #[serde(default)]
     pub(super) expect: WrittenExpect,

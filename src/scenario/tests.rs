@@ -13,6 +13,7 @@ mod after;
 mod between;
 mod captures;
 mod confined;
+mod crash;
 mod edit;
 mod faults;
 mod fields;

@@ -64,6 +64,8 @@ pub enum About {
     NoSnapshot,
     /// The run of its baseline.
     Baseline,
+    /// The states that a power cut may leave.
+    Crash,
     /// The kernel, its events and features.
     Kernel,
     /// The machine apart from its kernel: programs, rights, settings.
@@ -156,6 +158,7 @@ impl Finding {
                 About::File(path) => expect().key("files_after").key(path),
                 About::Snapshot | About::NoSnapshot => KeyPath::root().key("snapshot"),
                 About::Baseline => expect().key("delta"),
+                About::Crash => KeyPath::root().key("crash").key_itself(),
             };
             // What is expected without a key is expected of the workload.
             let has_key = at == KeyPath::root() || positions.has(&at);

@@ -1,6 +1,7 @@
 //! A run that has ended, as far as it is known.
 
-use super::{Faults, Finding, Known};
+use super::{Crashed, Faults, Finding, Known};
+use crate::crash::Built;
 use crate::trace::Normalised;
 use perf_live::events::Account;
 use perf_live::sandbox::{Captured, Exited, Left};
@@ -52,6 +53,10 @@ pub struct Run<T = Normalised> {
     /// All calls that its faults are about, those of loaders and from before its start as well;
     /// `None` unless every event is kept ([`Plan::keeps_all`](crate::plan::Plan)).
     pub held: Option<Normalised>,
+    /// The log of what it changed, where the states after a power cut are asked for.
+    pub changes: Option<Box<Built>>,
+    /// What a recovery makes of the states that a power cut may leave.
+    pub crash: Known<Crashed>,
     /// The trace of the baseline's run, if the scenario has one.
     pub base: Known<Normalised>,
     /// Its trace.
@@ -84,6 +89,8 @@ impl Run<()> {
             findings: Vec::new(),
             faults: Known::No(unknown("say what was done to calls")),
             held: None,
+            changes: None,
+            crash: Known::No(unknown("hold what files had in them")),
             base: Known::No("the baseline was not run".to_owned()),
             trace: (),
         }
@@ -133,6 +140,8 @@ impl Run<()> {
             findings: self.findings,
             faults: self.faults,
             held: self.held,
+            changes: self.changes,
+            crash: self.crash,
             base: self.base,
             trace,
         }

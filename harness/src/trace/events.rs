@@ -134,6 +134,7 @@ mod tests {
                 Wanted::Starts
                 | Wanted::Marks
                 | Wanted::Confined(_)
+                | Wanted::Changes
                 | Wanted::Evasions
                 | Wanted::Turns
                 | Wanted::Chains(..) => Vec::new(),

@@ -13,6 +13,7 @@ mod check;
 mod cli;
 mod confined;
 mod cork;
+mod crash;
 mod dying;
 mod flight;
 mod gate;

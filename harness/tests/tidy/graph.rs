@@ -76,13 +76,17 @@ const PERF_LIVE: Rooms = &[
 ];
 
 const TRACE_HARNESS: Rooms = &[
-    ("scenario", &[]),
+    ("crash", &[]),
+    ("scenario", &["crash"]),
     ("trace", &[]),
     ("matching", &["scenario", "trace"]),
     ("mutate", &["trace"]),
     ("calibrate", &["matching", "scenario", "trace"]),
-    ("plan", &["matching", "scenario", "trace"]),
-    ("verdict", &["matching", "plan", "scenario", "trace"]),
+    ("plan", &["crash", "matching", "scenario", "trace"]),
+    (
+        "verdict",
+        &["crash", "matching", "plan", "scenario", "trace"],
+    ),
     (
         "sweep",
         &["matching", "plan", "scenario", "trace", "verdict"],
@@ -95,6 +99,7 @@ const TRACE_HARNESS: Rooms = &[
         "run",
         &[
             "calibrate",
+            "crash",
             "matching",
             "mutate",
             "plan",

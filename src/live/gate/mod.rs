@@ -11,6 +11,7 @@
 
 mod filter;
 mod log;
+mod looking;
 mod reading;
 mod resolving;
 mod shorter;
@@ -18,6 +19,7 @@ mod supervisor;
 
 pub use filter::HeldCalls;
 pub use log::{Log, Logged};
+pub use looking::{Look, Named, OpenFile, whole};
 pub use reading::read_memory;
 pub use resolving::Paths;
 pub use shorter::CALLS as SHORTER;

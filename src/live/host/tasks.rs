@@ -6,7 +6,38 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 
+/// By which user, group and mask a thread makes files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MakerIds {
+    /// Its user for files.
+    pub user: u32,
+    /// Its group for files.
+    pub group: u32,
+    /// Permission bits that new files do not get.
+    pub umask: u32,
+}
+
 impl Host {
+    /// By whom a thread makes files; `None` where it is gone, or the kernel does not say.
+    #[must_use]
+    pub fn maker(&self, thread: u32) -> Option<MakerIds> {
+        let status = self.read_lossy(&format!("proc/{thread}/status"))?;
+        // Real, effective, saved, and for files.
+        let id = |key| value(&status, key)?.split_whitespace().nth(3)?.parse().ok();
+        Some(MakerIds {
+            user: id("Uid:")?,
+            group: id("Gid:")?,
+            umask: u32::from_str_radix(value(&status, "Umask:")?.trim(), 8).ok()?,
+        })
+    }
+
+    /// The number of the call that a thread waits in; `None` where it runs, or is gone.
+    #[must_use]
+    pub fn waits_in(&self, thread: u32) -> Option<i32> {
+        let told = self.read_lossy(&format!("proc/{thread}/syscall"))?;
+        told.split_whitespace().next()?.parse().ok()
+    }
+
     /// The process of a thread; `None` where it is gone.
     #[must_use]
     pub fn process_of(&self, thread: u32) -> Option<u32> {

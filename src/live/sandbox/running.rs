@@ -7,6 +7,7 @@ use super::process::Process;
 use crate::sys::gate::Listener;
 use crate::sys::poll::poll;
 use crate::units::{ExitKind, Usage};
+use nix::sys::stat::fstat;
 use perf_records::units::Pid;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -100,6 +101,15 @@ impl Running {
     #[must_use]
     pub fn exit(&self) -> Option<ExitKind> {
         self.process.exit
+    }
+
+    /// The inodes of the pipes that standard output and standard error are captured by.
+    #[must_use]
+    pub fn pipes(&self) -> Option<[u64; 2]> {
+        let readers = self.process.outputs.as_ref()?;
+        let inode = |reader: &Reader| Some(fstat(reader.pipe.as_ref()?).ok()?.st_ino);
+        let [out, err] = readers.each_ref().map(inode);
+        Some([out?, err?])
     }
 
     /// How many bytes it has written to the outputs that are captured.

@@ -8,16 +8,23 @@ mod proof;
 
 pub(super) use proof::prove;
 
+use super::crash::{Witness, Witnessed};
 use super::{Bench, RunError};
-use crate::plan::{EventsPlan, FaultPlan};
+use crate::plan::{CrashPlan, EventsPlan, FaultPlan};
+use crate::scenario::Promises;
 use crate::verdict::{Faults, Known};
 use deed::Main;
 use judge::Decider;
 use perf_live::gate::{Judge, Log, Paths, Supervisor};
+use perf_live::host::Host;
 use perf_live::sandbox::Running;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+
+const UNPRIVILEGED: &str =
+    "calls are held under no_new_privs: set-user-ID programs give the workload no rights";
 
 /// What is done to the calls of a workload.
 #[derive(Clone, Copy, Debug)]
@@ -55,20 +62,53 @@ impl Doing<'_> {
             level: usize::from(running.has_init()),
             id: running.main_pid(),
         };
-        let (stop, stopped) = UnixStream::pair().map_err(RunError::Supervisor)?;
-        let paths = Paths::new(stopped.try_clone().map_err(RunError::Supervisor)?);
+        let (stop, paths) = stops()?;
         let mut decider = Decider::new(*self, main, paths);
         let supervisor = Supervisor::new(self.bench.host, listener, log);
-        let followed = answered(supervisor, (stop, stopped), &mut decider, running, follow)?;
+        let followed = answered(supervisor, stop, &mut decider, running, follow)?;
         let mut faults = decider.into_faults();
         if no_new_privileges {
-            faults.remarks.push(
-            "calls are held under no_new_privs: set-user-ID programs give the workload no rights"
-                .to_owned(),
-        );
+            faults.remarks.push(UNPRIVILEGED.to_owned());
         }
         Ok((followed, Known::Yes(faults)))
     }
+}
+
+/// Lets every call go on that is held while `follow` follows the workload, and looks at it before.
+///
+/// # Errors
+/// As [`Doing::supervised`].
+pub(super) fn witnessed<T, E: Into<RunError>>(
+    (host, folder, plan): (&Host, &Path, &CrashPlan),
+    log: Log,
+    mut running: Running,
+    follow: impl FnOnce(Running) -> Result<T, E>,
+) -> Result<(T, Witnessed), RunError> {
+    let listener = running
+        .take_listener()
+        .ok_or_else(|| RunError::Supervisor(io::Error::other("the workload has no listener")))?;
+    let no_new_privileges = listener.no_new_privileges;
+    let (stop, paths) = stops()?;
+    let promises = running.pipes().map(|[out, err]| match plan.acknowledged {
+        Promises::Stdout => out,
+        Promises::Stderr => err,
+    });
+    let folder = folder.as_os_str().as_bytes();
+    let mut witness = Witness::new(host, folder, promises, plan.ends.as_ref(), paths);
+    let supervisor = Supervisor::new(host, listener, log);
+    let followed = answered(supervisor, stop, &mut witness, running, follow)?;
+    let mut witnessed = witness.finish();
+    if no_new_privileges {
+        witnessed.remarks.push(UNPRIVILEGED.to_owned());
+    }
+    Ok((followed, witnessed))
+}
+
+/// Both ends of what stops a supervisor, and what looks up paths until then.
+fn stops() -> Result<((UnixStream, UnixStream), Paths), RunError> {
+    let (stop, stopped) = UnixStream::pair().map_err(RunError::Supervisor)?;
+    let paths = Paths::new(stopped.try_clone().map_err(RunError::Supervisor)?);
+    Ok(((stop, stopped), paths))
 }
 
 /// Answers calls while `follow` follows the workload, which is killed as soon as they are answered

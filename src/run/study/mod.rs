@@ -2,12 +2,14 @@
 //! through, what its program makes of errors, and what a new scenario can expect.
 
 mod calibrate;
+mod crash;
 mod load;
 mod mutate;
 mod recording;
 mod sweep;
 
 pub use calibrate::{CalibrateError, Calibrating};
+pub use crash::{CrashError, CrashOptions, CrashStart, CrashStudy};
 pub use mutate::{Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey};
 pub use recording::RecordError;
 pub use sweep::{Sweep, SweepError, SweepOptions, SweepPlan, Swept, TimeBy, WRITTEN};

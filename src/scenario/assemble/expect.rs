@@ -94,7 +94,7 @@ impl File<'_> {
         Ok(delta)
     }
 
-    fn files_after(
+    pub(super) fn files_after(
         &self,
         at: &KeyPath,
         Entries(files): Entries<FileAfter>,

@@ -99,6 +99,7 @@ pub(in crate::scenario) fn assemble_rules(
         trace,
         sections: BTreeMap::new(),
         faults: Vec::new(),
+        crash: None,
         baseline: None,
         expect,
         snapshot: SnapshotSpec::Off,

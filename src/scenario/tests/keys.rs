@@ -37,7 +37,7 @@ error: unknown key `network` in the scenario
 3 | network: none
   | ^^^^^^^
   |
-  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `sections`, `baseline`, `faults`, `expect`, `snapshot`, `requires`, `on_failure`, `expect_failure`, `lenient`, `matrix`
+  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `sections`, `baseline`, `faults`, `crash`, `expect`, `snapshot`, `requires`, `on_failure`, `expect_failure`, `lenient`, `matrix`
 ",
     );
 }
@@ -533,7 +533,7 @@ error: unknown key `a`b` in the scenario
 3 | a`b: 1
   | ^^^
   |
-  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `sections`, `baseline`, `faults`, `expect`, `snapshot`, `requires`, `on_failure`, `expect_failure`, `lenient`, `matrix`
+  = help: the keys here are `description`, `workload`, `sandbox`, `trace`, `sections`, `baseline`, `faults`, `crash`, `expect`, `snapshot`, `requires`, `on_failure`, `expect_failure`, `lenient`, `matrix`
 ",
     );
 }

@@ -119,6 +119,8 @@ const CASES: &[Case] = &[
         works(0),
     ),
     case("mutate", &["scenarios"], works(1)),
+    case("crash", &["crashed.yaml"], works(0)),
+    case("crash", &["--format", "json", "crashed.yaml"], works(0)),
     case("sweep", &["swept.yaml"], works(0)),
     case("sweep", &["--format", "json", "swept.yaml"], works(0)),
     case("review", &["snapshots"], PRINTS),
@@ -168,6 +170,9 @@ fn project() -> Project {
     project.write("kernels.yaml", "here: host\n");
     let swept = "description: it makes a folder\nworkload: { run: [mkdir, d] }\n\
                  trace: { events: [{ syscalls: [mkdir] }] }\nsnapshot: false\n";
+    let crashed = "description: it saves\nworkload: { shell: 'echo a > b; sync b; sync .' }\n\
+        trace: { events: [{ syscalls: [fsync] }] }\ncrash: { recovers: { run: ['true'] } }\nsnapshot: false\n";
+    project.write("crashed.yaml", crashed);
     project.write("swept.yaml", swept);
     let saved = project.harness(&["trace", "--save", "run.data", "-o", "trace", "true"]);
     saved.assert_status(0);

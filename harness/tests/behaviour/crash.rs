@@ -1,0 +1,192 @@
+//! What a power cut may leave is tried, all of it, or the run is incomplete.
+
+use serde_json::Value;
+
+use crate::support::project::Project;
+use crate::support::require::{program, require, right_to_trace};
+
+/// A project with a scenario of a shell script; `crash` has the keys below `crash`.
+fn shell(script: &str, crash: &str) -> Project {
+    let project = Project::new();
+    scenario(&project, &format!("shell: {}", json(script)), crash);
+    project
+}
+
+/// A project with a scenario of a Python program.
+fn python(script: &str, crash: &str) -> Project {
+    let project = Project::new();
+    let run = format!("run: [python3, -c, {}]", json(script));
+    scenario(&project, &run, crash);
+    project
+}
+
+fn scenario(project: &Project, workload: &str, crash: &str) {
+    let text = format!(
+        "workload: {{ {workload}, files: {{ old: \"old\\n\" }} }}\n\
+         trace: {{ events: [{{ syscalls: [fsync] }}] }}\ncrash: {{ {crash} }}\nsnapshot: false\n"
+    );
+    project.scenario("it", &text);
+}
+
+fn json(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+/// Tries all states, and returns the lines of JSON.
+fn crash(project: &Project, status: i32, options: &[&str]) -> Vec<Value> {
+    let words = [&["crash", "--format", "json", "scenarios/it.yaml"], options].concat();
+    let run = project.harness(&words);
+    run.assert_status(status);
+    project.assert_nothing_left();
+    run.json()
+}
+
+/// What was lost in the states that failed.
+fn lost(lines: &[Value]) -> Vec<String> {
+    let failed = lines
+        .iter()
+        .filter(|line| line["type"] == "state" && line["verdict"] == "fail");
+    failed.map(|line| line["lost"].to_string()).collect()
+}
+
+/// The run is incomplete, for a reason that holds `why`, and no state is tried.
+fn is_unknown(project: &Project, why: &str) {
+    let run = project.harness(&["run", "scenarios/it.yaml"]);
+    run.assert_status(1);
+    assert!(run.stdout.contains("incomplete"), "{}", run.stdout);
+    assert!(run.stdout.contains(why), "{}", run.stdout);
+    let run = project.harness(&["crash", "scenarios/it.yaml"]);
+    run.assert_status(99);
+    assert!(run.stderr.contains(why), "{}", run.stderr);
+    project.assert_nothing_left();
+}
+
+const SAVE: &str = "echo new > next; SYNC; mv next old; sync .; echo saved";
+const WHOLE: &str = "recovers: { shell: 'read -r it < old && [ $it = old -o $it = new ]' }";
+
+#[test]
+fn a_file_that_is_renamed_before_its_data_is_synced_may_be_empty_then() {
+    require!(right_to_trace());
+    let lines = crash(&shell(&SAVE.replace("SYNC", ":"), WHOLE), 1, &[]);
+    let lost = lost(&lines);
+    let of_next = |it: &String| it.contains("write(next, 4 bytes at 0)");
+    assert!(!lost.is_empty() && lost.iter().all(of_next), "{lost:?}");
+    let last = lines.last().expect("a last line");
+    assert_eq!(last["failed"], lost.len(), "{last}");
+    assert_eq!(last["of_about_log2"], Value::Null, "{last}");
+    let synced = shell(&SAVE.replace("SYNC", "sync next"), WHOLE);
+    let lines = crash(&synced, 0, &[]);
+    assert!(lines.len() > 6, "{lines:?}");
+    let of_ext4 = format!("model: ext4, {WHOLE}");
+    crash(&shell(&SAVE.replace("SYNC", ":"), &of_ext4), 0, &[]);
+}
+
+#[test]
+fn what_was_promised_and_that_the_run_had_ended_is_told_to_the_recovery() {
+    require!(right_to_trace());
+    let held =
+        |promise: &str| format!("recovers: {{ shell: '[ ! {promise} ] || grep -q new old' }}");
+    let unsynced = SAVE.replace("SYNC", "sync next").replace("sync .;", "");
+    for promise in ["-s acknowledged", "-e ended"] {
+        let lines = crash(&shell(&unsynced, &held(promise)), 1, &[]);
+        let renamed = |it: &String| it.contains("next, old");
+        assert!(lost(&lines).iter().all(renamed), "{lines:?}");
+        let synced = SAVE.replace("SYNC", "sync next");
+        crash(&shell(&synced, &held(promise)), 0, &[]);
+    }
+}
+
+#[test]
+fn a_state_can_be_made_again_and_kept() {
+    require!(right_to_trace());
+    let project = shell(&SAVE.replace("SYNC", ":"), WHOLE);
+    let lines = crash(&project, 1, &[]);
+    let worst = lines.last().expect("a last line")["worst"].to_string();
+    let run = project.harness(&["crash", "--state", &worst, "--keep", "scenarios/it.yaml"]);
+    run.assert_status(1);
+    let text = &run.stdout;
+    let kept = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("kept: "));
+    let kept = std::path::Path::new(kept.unwrap_or_else(|| panic!("{text}")));
+    let old = std::fs::read(kept.join("old")).expect("a file");
+    assert!(old.iter().all(|byte| *byte == 0), "{old:?}");
+    std::fs::remove_dir_all(kept).expect("the folder goes");
+    let none = project.harness(&["crash", "--state", "4000", "scenarios/it.yaml"]);
+    none.assert_status(2);
+}
+
+#[test]
+fn threads_that_change_the_folder_are_let_through_one_at_a_time() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, threading\n\
+        def work(i):\n  for j in range(20):\n    \
+        file = os.open(f'{i}.{j}', os.O_CREAT | os.O_WRONLY)\n    os.write(file, b'x')\n    os.fsync(file)\n    os.close(file)\n\
+        all = [threading.Thread(target=work, args=(i,)) for i in range(4)]\n\
+        [one.start() for one in all]\n[one.join() for one in all]";
+    let lines = crash(
+        &python(script, "recovers: { run: ['true'] }, states: 3"),
+        0,
+        &[],
+    );
+    let calls = lines[0]["calls"].as_array().expect("calls");
+    assert_eq!(calls.len(), 4 * 20 * 3 + 1);
+    assert_eq!(lines.last().expect("a last line")["tried"], 3);
+}
+
+#[test]
+fn stores_into_a_mapping_are_lost_unless_they_are_synced() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = |sync: &str| {
+        format!(
+            "import mmap, os\nfile = os.open('old', os.O_RDWR)\nmap = mmap.mmap(file, 4)\n\
+             map[0:3] = b'NEW'\n{sync}\nos.write(1, b'saved')"
+        )
+    };
+    let held = "recovers: { shell: '[ ! -s acknowledged ] || grep -q NEW old' }";
+    crash(&python(&script("map.flush()"), held), 0, &[]);
+    let lines = crash(&python(&script(""), held), 1, &[]);
+    assert!(!lost(&lines).is_empty(), "{lines:?}");
+}
+
+#[test]
+fn a_change_that_is_not_in_the_log_makes_the_run_incomplete() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let held = "recovers: { run: ['true'] }";
+    // The kernel makes the name of a socket when it is bound.
+    let bound = "import socket\nsocket.socket(socket.AF_UNIX).bind('s')";
+    is_unknown(&python(bound, held), "`s` is there");
+    let taken = "open('acknowledged', 'w').close()";
+    is_unknown(&python(taken, held), "has a file `acknowledged`");
+    let moved = "import os\nos.rename('old', '/dev/shm/old')";
+    let outside = python(moved, held);
+    let run = outside.harness(&["run", "scenarios/it.yaml"]);
+    assert_ne!(run.status, 0, "{}", run.stdout);
+}
+
+#[test]
+fn a_recovery_that_hangs_or_cannot_be_executed_fails() {
+    require!(right_to_trace());
+    let hangs = "recovers: { shell: 'sleep 100', timeout: 200ms }, states: 1";
+    let lines = crash(&shell(":", hangs), 1, &[]);
+    assert_eq!(lines.last().expect("a last line")["failed"], 1, "{lines:?}");
+    let lines = crash(&shell(":", "recovers: { run: [./nothing] }"), 1, &[]);
+    assert!(
+        lines[1]["reasons"].to_string().contains("nothing"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn a_recording_says_nothing_of_power_cuts() {
+    require!(right_to_trace());
+    let project = shell(&SAVE.replace("SYNC", "sync next"), WHOLE);
+    project
+        .harness(&["run", "--save", "saved", "scenarios/it.yaml"])
+        .assert_status(0);
+    let run = project.harness(&["run", "--from", "saved/it.data", "scenarios/it.yaml"]);
+    assert!(run.stdout.contains("incomplete"), "{}", run.stdout);
+}

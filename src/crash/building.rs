@@ -1,0 +1,133 @@
+//! From the calls that were seen to the log of what they changed.
+
+use super::calls::HELD;
+use super::making::Builder;
+use super::seen::{Act, Seen};
+use super::{Log, LogError, NodeId, Step, Tree};
+use perf_records::units::Nanos;
+use std::collections::{HashMap, VecDeque};
+use syscall_model::{Call, Outcome};
+
+/// How a call ended, by its records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Its thread, as the harness numbers it.
+    pub thread: u32,
+    /// Its name in its convention.
+    pub call: &'static str,
+    /// What it returned, and when; `None` where it did not return.
+    pub returned: Option<(Nanos, i64)>,
+}
+
+impl Ended {
+    /// How a call ended, if it is one that is looked at.
+    #[must_use]
+    pub fn of(call: &Call) -> Option<Self> {
+        let name = call.name().filter(|name| HELD.contains(name))?;
+        Some(Self {
+            thread: call.actor.tid.0,
+            call: name,
+            returned: match call.outcome {
+                Outcome::Returned { time, value } => Some((time, value)),
+                Outcome::Restarted { time, errno } | Outcome::Interrupted { time, errno } => {
+                    Some((time, -i64::from(errno)))
+                }
+                // It was not made.
+                Outcome::Refused { time } => Some((time, -i64::from(libc::ENOSYS))),
+                Outcome::Untold { .. } | Outcome::NeverReturned | Outcome::Missing => None,
+            },
+        })
+    }
+}
+
+/// The log of a run, and what each of its steps was.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The log.
+    pub log: Log,
+    /// The folder behind its last step.
+    pub last: Tree,
+    /// The call of each step, for people.
+    pub calls: Vec<String>,
+    /// The bytes of each promise; behind them all is one more, the end of the run.
+    pub promises: Vec<Vec<u8>>,
+    /// Why the log may not be what happened; each makes it worth nothing.
+    pub unknown: Vec<String>,
+}
+
+/// Pairs what was seen of calls with their ends, in each thread's order, and makes the log.
+///
+/// # Errors
+/// [`LogError`]: what is built does not fit together.
+pub fn build(
+    start: Tree,
+    inodes: HashMap<u64, NodeId>,
+    seen: Vec<Seen>,
+    ended: Vec<Ended>,
+) -> Result<Built, LogError> {
+    let mut builder = Builder {
+        now: start.clone(),
+        next: start.nodes.keys().next_back().map_or(0, |last| last.0) + 1,
+        inodes,
+        nameless: VecDeque::new(),
+        made: Vec::new(),
+        steps: Vec::new(),
+        calls: Vec::new(),
+        promises: Vec::new(),
+        unknown: Vec::new(),
+    };
+    let mut ends: HashMap<u32, VecDeque<Ended>> = HashMap::new();
+    for end in ended {
+        ends.entry(end.thread).or_default().push_back(end);
+    }
+    // The last return of calls that changed something, and its thread.
+    let mut busy: Option<(Nanos, u32)> = None;
+    for it in &seen {
+        if let Act::Mapped { file, content } = &it.act {
+            builder.mapped(file, content);
+            continue;
+        }
+        let end = ends.get_mut(&it.thread).and_then(VecDeque::pop_front);
+        let matters = !matches!(it.act, Act::Nothing);
+        let Some(end) = end.filter(|end| end.call == it.call) else {
+            builder.doubt(format!(
+                "what became of a `{}` is not in the records",
+                it.call
+            ));
+            break;
+        };
+        let Some((time, value)) = end.returned else {
+            if matters {
+                builder.doubt(format!("a `{}` did not return", it.call));
+            }
+            continue;
+        };
+        if !matters {
+            continue;
+        }
+        if busy.is_some_and(|(until, thread)| thread != it.thread && it.time < until) {
+            let call = it.call;
+            builder.doubt(format!(
+                "a `{call}` was made while another thread changed the folder: which came first is not known"
+            ));
+        }
+        let later = busy.is_none_or(|(until, _)| until < time);
+        busy = if later { Some((time, it.thread)) } else { busy };
+        builder.take(it, value);
+    }
+    builder.step(Step::Acknowledged, "exit");
+    let left: usize = ends.values().map(VecDeque::len).sum();
+    if left > 0 && builder.unknown.is_empty() {
+        builder.doubt(format!("{left} calls were not seen while they were held"));
+    }
+    Ok(Built {
+        log: Log::new(start, builder.made, builder.steps)?,
+        last: builder.now,
+        calls: builder.calls,
+        promises: builder.promises,
+        unknown: builder.unknown,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+use super::*;
+use crate::crash::{Begin, Content, Maker, Node, Opened, Replacing, Spot, Synced, Target};
+
+fn spot(name: &str) -> Spot {
+    Spot {
+        folder: Vec::new(),
+        name: name.as_bytes().to_vec(),
+    }
+}
+
+fn opened(path: Option<&str>, inode: u64) -> Opened {
+    Opened {
+        path: path.map(|path| path.as_bytes().to_vec()),
+        inode,
+    }
+}
+
+/// A folder with a file `old` of three bytes, whose inode is 1.
+fn start() -> (Tree, HashMap<u64, NodeId>) {
+    let (root, old) = (NodeId(0), NodeId(1));
+    let tree = Tree::new(
+        root,
+        [
+            (root, Node::folder([(b"old".to_vec(), old)])),
+            (old, Node::file(Content::new(b"old".to_vec()))),
+        ],
+    );
+    (tree, HashMap::from([(1, old)]))
+}
+
+fn open(name: &str) -> (&'static str, Act, i64) {
+    let act = Act::Open {
+        at: spot(name),
+        creates: true,
+        empties: true,
+        mode: 0o666,
+        by: Maker {
+            umask: 0o022,
+            ..Maker::default()
+        },
+    };
+    ("openat", act, 3)
+}
+
+fn write(file: Opened, begin: Begin, bytes: &str) -> (&'static str, Act, i64) {
+    let returned = bytes.len() as i64;
+    let act = Act::Write {
+        file,
+        begin,
+        bytes: bytes.as_bytes().to_vec(),
+        synced: Synced::No,
+    };
+    ("write", act, returned)
+}
+
+fn rename(from: &str, to: &str) -> (&'static str, Act, i64) {
+    let act = Act::Rename {
+        from: spot(from),
+        to: spot(to),
+        replacing: Replacing::Replaces,
+    };
+    ("rename", act, 0)
+}
+
+/// Builds the log of calls that one thread makes one after the other.
+fn built(calls: Vec<(&'static str, Act, i64)>) -> Built {
+    let (mut seen, mut ended) = (Vec::new(), Vec::new());
+    for (number, (call, act, value)) in calls.into_iter().enumerate() {
+        let time = 10 * number as u64;
+        seen.push(Seen {
+            thread: 1,
+            call,
+            time: Nanos(time),
+            act,
+        });
+        ended.push(Ended {
+            thread: 1,
+            call,
+            returned: Some((Nanos(time + 5), value)),
+        });
+    }
+    build_of(seen, ended)
+}
+
+fn build_of(seen: Vec<Seen>, ended: Vec<Ended>) -> Built {
+    let (tree, inodes) = start();
+    build(tree, inodes, seen, ended).expect("a log")
+}
+
+fn content(built: &Built, path: &str) -> Option<Vec<u8>> {
+    assert_eq!(built.last, built.log.last());
+    let node = built.last.find(path.as_bytes())?;
+    node.content().map(Content::to_vec)
+}
+
+#[test]
+fn a_file_is_known_by_its_present_path_and_without_one_by_its_inode() {
+    let built = built(vec![
+        open("new"),
+        write(opened(Some("new"), 7), Begin::At(0), "one"),
+        rename("new", "old"),
+        write(opened(Some("old"), 7), Begin::End, "two"),
+        // The file that was replaced is still open.
+        write(opened(None, 1), Begin::At(0), "gone"),
+    ]);
+    assert_eq!(built.unknown, Vec::<String>::new());
+    assert_eq!(content(&built, "old"), Some(b"onetwo".to_vec()));
+    assert_eq!(content(&built, "new"), None);
+    let mode = built.last.find(b"old").map(|node| node.attributes.mode);
+    assert_eq!(mode, Some(0o644));
+    assert_eq!(built.calls.last().map(String::as_str), Some("exit"));
+}
+
+#[test]
+fn an_inode_that_comes_again_is_the_file_of_its_path() {
+    let built = built(vec![
+        ("unlink", Act::Remove(spot("old")), 0),
+        open("new"),
+        write(opened(Some("new"), 1), Begin::At(0), "new"),
+        write(opened(None, 1), Begin::At(0), "NEW"),
+    ]);
+    assert_eq!(content(&built, "new"), Some(b"NEW".to_vec()));
+}
+
+#[test]
+fn what_a_call_says_it_did_is_done_and_no_more() {
+    let (call, act, _) = write(opened(Some("old"), 1), Begin::At(0), "longer");
+    let link = Act::Link {
+        of: Target::Named(spot("failed")),
+        to: spot("twice"),
+    };
+    let built = built(vec![
+        (call, act, 4),
+        rename("old", "failed"),
+        ("unlink", Act::Remove(spot("old")), -2),
+        ("link", link, 0),
+        rename("failed", "twice"),
+    ]);
+    assert_eq!(content(&built, "twice"), Some(b"long".to_vec()));
+    // Two names of one file: rename(2) does nothing.
+    assert_eq!(content(&built, "failed"), Some(b"long".to_vec()));
+}
+
+#[test]
+fn what_does_not_fit_together_is_not_known() {
+    let (call, act, _) = write(opened(Some("nobody"), 9), Begin::At(0), "x");
+    assert_eq!(built(vec![(call, act, 1)]).unknown.len(), 1);
+    let one = |thread, call, time, act| Seen {
+        thread,
+        call,
+        time: Nanos(time),
+        act,
+    };
+    let end = |thread, call, returned| Ended {
+        thread,
+        call,
+        returned,
+    };
+    let removal = || Act::Remove(spot("old"));
+    let alone = build_of(vec![one(1, "unlink", 1, removal())], Vec::new());
+    assert_eq!(alone.unknown.len(), 1, "its end is missing");
+    let unseen = build_of(Vec::new(), vec![end(1, "unlink", Some((Nanos(2), 0)))]);
+    assert_eq!(unseen.unknown.len(), 1, "it was not seen");
+    let never = vec![end(1, "unlink", None)];
+    let never = build_of(vec![one(1, "unlink", 1, removal())], never);
+    assert_eq!(never.unknown.len(), 1, "it did not return");
+    let none = vec![end(1, "openat", None)];
+    let none = build_of(vec![one(1, "openat", 1, Act::Nothing)], none);
+    assert!(none.unknown.is_empty(), "it was about nothing");
+    let of = |late| {
+        let seen = vec![
+            one(1, "unlink", 1, removal()),
+            one(2, "fsync", 4, Act::SyncAll),
+        ];
+        let ended = vec![
+            end(1, "unlink", Some((Nanos(late), 0))),
+            end(2, "fsync", Some((Nanos(9), 0))),
+        ];
+        build_of(seen, ended).unknown.len()
+    };
+    assert_eq!((of(3), of(5)), (0, 1), "two threads at the same time");
+}

@@ -1,0 +1,224 @@
+//! What is seen of the calls that change folders, each held for a moment before it is made.
+
+use perf_records::units::Nanos;
+
+/// A call, and what it referred to while it was held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Its thread, as the harness numbers it.
+    pub thread: u32,
+    /// Its name in its convention.
+    pub call: &'static str,
+    /// When it was let go on, by the clock of the records.
+    pub time: Nanos,
+    /// What it is about to do.
+    pub act: Act,
+}
+
+/// A name in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The folder, from the watched one, without links on the way: `a/b`, or nothing.
+    pub folder: Vec<u8>,
+    /// The last part of the path.
+    pub name: Vec<u8>,
+}
+
+/// An open file, as its descriptor has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opened {
+    /// Its present path from the watched folder, which is empty for that folder; `None` where its
+    /// name was removed.
+    pub path: Option<Vec<u8>>,
+    /// Its inode's number.
+    pub inode: u64,
+}
+
+/// What a call names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// An open file.
+    Opened(Opened),
+    /// What is found under a name.
+    Named(Spot),
+}
+
+/// Which names exclude each other in a rename.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replacing {
+    /// What was there before goes.
+    Replaces,
+    /// Both change places.
+    Exchanges,
+    /// A whiteout stays behind.
+    LeavesWhiteout,
+}
+
+/// The user and the mask by which new files are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Maker {
+    /// Its user and group for files.
+    pub owner: (u32, u32),
+    /// Permission bits that new files do not get.
+    pub umask: u32,
+}
+
+/// Where a write begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// At this offset.
+    At(u64),
+    /// At the end of the file (`O_APPEND`).
+    End,
+}
+
+/// What a write makes durable by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Synced {
+    /// Nothing.
+    #[default]
+    No,
+    /// Data, and the size (`O_DSYNC`).
+    Data,
+    /// Attributes as well (`O_SYNC`).
+    All,
+}
+
+/// What a call does to watched folders if it succeeds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Opens a file, which is made or emptied.
+    Open {
+        /// Where.
+        at: Spot,
+        /// Whether it is made where it is missing (`O_CREAT`).
+        creates: bool,
+        /// Whether it is emptied where it is there (`O_TRUNC`).
+        empties: bool,
+        /// The mode of a new file.
+        mode: u32,
+        /// Who makes it.
+        by: Maker,
+    },
+    /// Makes a file without a name (`O_TMPFILE`).
+    Nameless {
+        /// Its mode.
+        mode: u32,
+        /// Who makes it.
+        by: Maker,
+    },
+    /// Makes a folder.
+    MakeFolder {
+        /// Where.
+        at: Spot,
+        /// Its mode.
+        mode: u32,
+        /// Who makes it.
+        by: Maker,
+    },
+    /// Makes a symbolic link.
+    MakeLink {
+        /// Where.
+        at: Spot,
+        /// What it says.
+        to: Vec<u8>,
+        /// Who makes it.
+        by: Maker,
+    },
+    /// Makes a pipe, a socket or a device.
+    MakeOther {
+        /// Where.
+        at: Spot,
+        /// Its type and mode.
+        mode: u32,
+        /// The device's number.
+        device: u64,
+        /// Who makes it.
+        by: Maker,
+    },
+    /// Gives a file one name more.
+    Link {
+        /// The file.
+        of: Target,
+        /// The name.
+        to: Spot,
+    },
+    /// Removes a name.
+    Remove(Spot),
+    /// Gives a file another name.
+    Rename {
+        /// The old one.
+        from: Spot,
+        /// The new one.
+        to: Spot,
+        /// What becomes of what was there.
+        replacing: Replacing,
+    },
+    /// Writes; of the bytes as many as the call returns.
+    Write {
+        /// The file.
+        file: Opened,
+        /// Where.
+        begin: Begin,
+        /// What.
+        bytes: Vec<u8>,
+        /// Whether it is a sync as well.
+        synced: Synced,
+    },
+    /// Sets a size.
+    Truncate {
+        /// The file.
+        file: Target,
+        /// The size.
+        size: u64,
+    },
+    /// Changes which bytes a file has room for (`fallocate(2)`).
+    Allocate {
+        /// The file.
+        file: Opened,
+        /// `FALLOC_FL_*`.
+        mode: u32,
+        /// From here.
+        at: u64,
+        /// For so many bytes.
+        length: u64,
+    },
+    /// Sets permission bits.
+    Mode {
+        /// The file.
+        file: Target,
+        /// The bits.
+        mode: u32,
+    },
+    /// Sets the owner; a number of all ones leaves it.
+    Owner {
+        /// The file.
+        file: Target,
+        /// The user.
+        user: u32,
+        /// The group.
+        group: u32,
+    },
+    /// Makes a file or folder durable.
+    Sync {
+        /// It.
+        file: Opened,
+        /// Whether only what reading its data needs is (`fdatasync(2)`).
+        only_data: bool,
+    },
+    /// Makes everything durable.
+    SyncAll,
+    /// The content of a file that is mapped for writing, shared with others.
+    Mapped {
+        /// The file.
+        file: Opened,
+        /// All of it.
+        content: Vec<u8>,
+    },
+    /// Writes to the stream that promises are made on.
+    Said(Vec<u8>),
+    /// Does what is not known, to a watched folder.
+    Unknown(String),
+    /// Does nothing to a watched folder.
+    Nothing,
+}

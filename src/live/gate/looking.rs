@@ -1,0 +1,266 @@
+//! What a call refers to while it is held: the files behind its descriptors and its paths, the
+//! bytes behind its pointers, and who makes it.
+
+use super::{Held, Paths};
+use crate::host::{Host, MakerIds};
+use crate::sys::{gate, page_size, pidfd};
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::sys::stat::{FileStat, SFlag, fstat};
+use nix::unistd::{Whence, lseek};
+use perf_records::units::Pid;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+
+/// So much is read of a path: `PATH_MAX`, include/uapi/linux/limits.h.
+const LONGEST_PATH: usize = 4096;
+
+/// So many buffers a call may have: `UIO_MAXIOV`, include/uapi/linux/uio.h.
+const MOST_BUFFERS: u64 = 1024;
+
+const DELETED: &[u8] = b" (deleted)";
+
+/// Looks at a call that is held.
+#[derive(Debug)]
+pub struct Look<'a> {
+    /// The machine.
+    pub host: &'a Host,
+    /// The call.
+    pub held: &'a Held,
+    /// Looks up its paths.
+    pub paths: &'a mut Paths,
+}
+
+/// What a descriptor refers to.
+#[derive(Debug)]
+pub struct OpenFile {
+    /// What the kernel calls it, as the workload sees it; `None` for a file without a name.
+    pub name: Option<Vec<u8>>,
+    /// Its inode.
+    pub status: FileStat,
+    /// The open file itself.
+    pub file: OwnedFd,
+}
+
+/// A path without its last part, and that part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// The folder, as the workload sees it, without links.
+    pub folder: Vec<u8>,
+    /// The last part.
+    pub last: Vec<u8>,
+}
+
+impl OpenFile {
+    /// Whether it is a regular file.
+    #[must_use]
+    pub fn is_regular(&self) -> bool {
+        self.kind() == SFlag::S_IFREG
+    }
+
+    /// Whether it is a folder.
+    #[must_use]
+    pub fn is_folder(&self) -> bool {
+        self.kind() == SFlag::S_IFDIR
+    }
+
+    fn kind(&self) -> SFlag {
+        SFlag::from_bits_truncate(self.status.st_mode) & SFlag::S_IFMT
+    }
+
+    /// Its flags: `F_GETFL`.
+    ///
+    /// # Errors
+    /// Those of `fcntl(2)`.
+    pub fn flags(&self) -> io::Result<i32> {
+        Ok(fcntl(&self.file, FcntlArg::F_GETFL)?)
+    }
+
+    /// Where its next read or write begins.
+    ///
+    /// # Errors
+    /// `ESPIPE` where it has no such place.
+    pub fn position(&self) -> io::Result<u64> {
+        let at = lseek(&self.file, 0, Whence::SeekCur)?;
+        u64::try_from(at).map_err(|_| io::ErrorKind::InvalidData.into())
+    }
+
+    /// The file, opened once more to be read: an open file of its own.
+    ///
+    /// # Errors
+    /// Those of `open(2)`.
+    pub fn again(&self) -> io::Result<File> {
+        File::open(Host::path_of_descriptor(self.file.as_raw_fd()))
+    }
+}
+
+impl Look<'_> {
+    /// What a descriptor of the caller refers to; `None` where it is not open.
+    ///
+    /// # Errors
+    /// Those of `pidfd_getfd(2)` and `fstat(2)`.
+    pub fn descriptor(&self, number: i32) -> io::Result<Option<OpenFile>> {
+        let thread = self.held.thread;
+        let gone = || io::Error::from_raw_os_error(libc::ESRCH);
+        let process = self.host.process_of(thread).ok_or_else(gone)?;
+        let process = pidfd::open(Pid(process))?.ok_or_else(gone)?;
+        let file = match gate::descriptor_of(process.as_fd(), number) {
+            Err(error) if error.raw_os_error() == Some(libc::EBADF) => return Ok(None),
+            file => file?,
+        };
+        let status = fstat(&file)?;
+        let name = self.host.descriptor_link(thread, number)?;
+        let is_removed = status.st_nlink == 0 || name.ends_with(DELETED);
+        Ok(Some(OpenFile {
+            name: (!is_removed).then_some(name),
+            status,
+            file,
+        }))
+    }
+
+    /// A string.
+    ///
+    /// # Errors
+    /// `EFAULT`, and `InvalidData` for one that is too long for a path.
+    pub fn string(&self, address: u64) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        while bytes.len() < LONGEST_PATH {
+            let at = address.wrapping_add(bytes.len() as u64);
+            // To the end of a page each: the next one may not be there.
+            let in_page = page_size() - (at as usize & (page_size() - 1));
+            let mut more = vec![0; in_page.min(LONGEST_PATH)];
+            let there = gate::read_memory(self.held.thread, at, &mut more)?;
+            more.truncate(there);
+            if let Some(end) = more.iter().position(|byte| *byte == 0) {
+                more.truncate(end);
+                bytes.append(&mut more);
+                return Ok(bytes);
+            }
+            bytes.append(&mut more);
+        }
+        Err(io::ErrorKind::InvalidData.into())
+    }
+
+    /// Memory, of which all must be there.
+    ///
+    /// # Errors
+    /// `EFAULT`.
+    pub fn bytes(&self, address: u64, length: usize) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        let mut there = 0;
+        while there < length {
+            let (at, rest) = (address.wrapping_add(there as u64), bytes.get_mut(there..));
+            match gate::read_memory(self.held.thread, at, rest.unwrap_or_default())? {
+                0 => return Err(io::Error::from_raw_os_error(libc::EFAULT)),
+                more => there += more,
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// A word of eight bytes.
+    ///
+    /// # Errors
+    /// `EFAULT`.
+    pub fn word(&self, address: u64) -> io::Result<u64> {
+        let bytes = self.bytes(address, 8)?;
+        Ok(bytes.first_chunk().copied().map_or(0, u64::from_ne_bytes))
+    }
+
+    /// The buffers of a `struct iovec`, one behind the other.
+    ///
+    /// # Errors
+    /// `EFAULT`; `InvalidData` for more than `most` bytes.
+    pub fn buffers(&self, address: u64, count: u64, most: u64) -> io::Result<Vec<u8>> {
+        let mut all = Vec::new();
+        for place in 0..count.min(MOST_BUFFERS) {
+            let entry = address.wrapping_add(place * 16);
+            let (base, length) = (self.word(entry)?, self.word(entry.wrapping_add(8))?);
+            let left = most.saturating_sub(all.len() as u64);
+            if length > left {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            all.extend(self.bytes(base, length as usize)?);
+        }
+        Ok(all)
+    }
+
+    /// Where a path leads, whose last part is not followed and may be missing.
+    ///
+    /// # Errors
+    /// `NotFound` where its folder is not there; those of [`string`](Self::string) and
+    /// [`Paths::resolve`].
+    pub fn named(&mut self, folder: i32, path: u64) -> io::Result<Named> {
+        let path = self.string(path)?;
+        let end = path.iter().rposition(|byte| *byte != b'/');
+        let trimmed = path.get(..end.map_or(0, |end| end + 1)).unwrap_or_default();
+        let cut = trimmed.iter().rposition(|byte| *byte == b'/');
+        let (above, last) = match cut {
+            Some(0) => (b"/".as_slice(), trimmed.get(1..)),
+            Some(cut) => (
+                trimmed.get(..cut).unwrap_or_default(),
+                trimmed.get(cut + 1..),
+            ),
+            None => (b".".as_slice(), Some(trimmed)),
+        };
+        let last = last.unwrap_or_default();
+        if last.is_empty() || last == b"." || last == b".." {
+            let whole = self.resolved(folder, if path.is_empty() { b"." } else { &path })?;
+            return Ok(split(whole));
+        }
+        Ok(Named {
+            folder: self.resolved(folder, above)?,
+            last: last.to_owned(),
+        })
+    }
+
+    /// Where a path leads that is followed to its end, whose last part may be missing.
+    ///
+    /// # Errors
+    /// As [`named`](Self::named).
+    pub fn followed(&mut self, folder: i32, path: u64) -> io::Result<Named> {
+        let path = self.string(path)?;
+        Ok(split(self.resolved(folder, &path)?))
+    }
+
+    fn resolved(&mut self, folder: i32, path: &[u8]) -> io::Result<Vec<u8>> {
+        let thread = self.held.thread;
+        let from = match folder {
+            _ if path.starts_with(b"/") => b"/".to_vec(),
+            libc::AT_FDCWD => self.host.directory_of(thread)?,
+            number => self.host.descriptor_link(thread, number)?,
+        };
+        let root = self.host.root_of(thread)?;
+        self.paths.resolve(root, &from, path)
+    }
+
+    /// By whom the call makes files.
+    #[must_use]
+    pub fn maker(&self) -> Option<MakerIds> {
+        self.host.maker(self.held.thread)
+    }
+}
+
+fn split(whole: Vec<u8>) -> Named {
+    let cut = whole.iter().rposition(|byte| *byte == b'/');
+    let (folder, last) = match cut {
+        Some(0) => (b"/".to_vec(), whole.get(1..)),
+        Some(cut) => (
+            whole.get(..cut).unwrap_or_default().to_owned(),
+            whole.get(cut + 1..),
+        ),
+        None => (Vec::new(), Some(whole.as_slice())),
+    };
+    let last = last.unwrap_or_default().to_owned();
+    Named { folder, last }
+}
+
+/// Reads all of a file, up to a limit; `None` for one that is longer.
+///
+/// # Errors
+/// Those of `read(2)`.
+pub fn whole(file: &File, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    let read = file.take(most + 1).read_to_end(&mut bytes)?;
+    Ok((read as u64 <= most).then_some(bytes))
+}

@@ -1,0 +1,139 @@
+//! What is run on the states that a power cut may leave.
+
+use super::calls::{LEAVE, Reach};
+use super::wanted::Wanted;
+use super::{Counters, EventsPlan, Facts, Marks, MemoryPlan, Plan, PlanError, invalid, placed};
+use crate::crash::{self, Model};
+use crate::matching::Expected;
+use crate::scenario::{KeyPath, Promises, Scenario};
+use perf_live::events::EventRequest;
+use perf_live::gate::HeldCalls;
+use perf_live::host::Catalogue;
+use perf_records::attr::{Attr, Source};
+use perf_records::units::TracepointName;
+use std::collections::BTreeMap;
+use syscall_model::names::{self, Abi};
+
+/// The states of a run's working directory that a power cut may leave, and what is run on each.
+#[derive(Clone, Debug)]
+pub struct CrashPlan {
+    /// What a file system promises.
+    pub model: Model,
+    /// What is run on every state.
+    pub recovers: Box<Plan>,
+    /// Which stream's bytes are promises.
+    pub acknowledged: Promises,
+    /// At most so many states are tried.
+    pub states: usize,
+    /// Chooses among more than that.
+    pub seed: u64,
+    /// Counts the ends of a thread's calls that are watched; `None` without the right to that.
+    pub ends: Option<EventRequest>,
+}
+
+/// Resolves what a scenario says of power cuts.
+pub(super) fn crash(
+    scenario: &Scenario,
+    facts: &Facts<'_>,
+    plan: &Plan,
+    catalogue: &dyn Catalogue,
+) -> Result<Option<CrashPlan>, PlanError> {
+    let Some(spec) = &scenario.crash else {
+        return Ok(None);
+    };
+    if plan.events.overwrites_calls() {
+        let at = KeyPath::root().key("crash").key_itself();
+        let message = "`crash` needs the record of every call, and the ring overwrites them";
+        let help = Some("write `ring: { mode: stream }` below `trace`".to_owned());
+        return Err(invalid(scenario.complaint(&at, message, help)));
+    }
+    // No call of a recovery is asked for: its tasks alone are followed.
+    let wants = [Wanted::Syscalls(Vec::new())];
+    let memory = MemoryPlan {
+        reader: facts.reader,
+        ..MemoryPlan::default()
+    };
+    let planned = EventsPlan::asked_for(facts.reach, &wants, memory, catalogue);
+    let mut events = planned.map_err(|error| placed(scenario, error))?;
+    let shown = events.show_calls(&wants, memory, catalogue);
+    shown.map_err(|error| placed(scenario, error))?;
+    let world = plan.world.as_ref();
+    if world
+        .and_then(|world| world.user.as_ref())
+        .is_some_and(|user| user.uid != 0)
+    {
+        let followed = events.follow_members(catalogue);
+        followed.map_err(|error| placed(scenario, error))?;
+    }
+    let recovers = Plan {
+        workload: spec.recovers.clone(),
+        owners: BTreeMap::new(),
+        events,
+        expect: spec.expect.clone(),
+        counters: Counters::default(),
+        expected: Expected::default(),
+        sections: BTreeMap::new(),
+        confinement: None,
+        marks: Marks::default(),
+        spans: Vec::new(),
+        view: None,
+        notes: Vec::new(),
+        on_failure: None,
+        expect_failure: None,
+        faults: Vec::new(),
+        baseline: None,
+        ..plan.clone()
+    };
+    Ok(Some(CrashPlan {
+        model: spec.model.clone(),
+        recovers: Box::new(recovers),
+        acknowledged: spec.acknowledged,
+        states: spec.states,
+        seed: spec.seed,
+        ends: ends(facts.reach, catalogue),
+    }))
+}
+
+/// What counts how many calls of a thread that are watched have ended.
+fn ends(reach: Reach, catalogue: &dyn Catalogue) -> Option<EventRequest> {
+    if reach != Reach::Everything {
+        return None;
+    }
+    let format = catalogue.format(&TracepointName::parse(LEAVE)?).ok()?;
+    let numbers = recorded()
+        .into_iter()
+        .filter_map(|name| names::number(Abi::native(), name));
+    let terms: Vec<_> = numbers.map(|number| format!("id == {number}")).collect();
+    let attr = Attr {
+        inherit: false,
+        enable_on_exec: false,
+        ..Attr::counting(Source::Tracepoint(format.id))
+    };
+    Some(EventRequest {
+        filter: Some(terms.join(" || ")),
+        ..EventRequest::new(LEAVE, attr)
+    })
+}
+
+/// The calls that are held to see what they change.
+#[must_use]
+pub fn watched() -> HeldCalls {
+    let mut held = HeldCalls::default();
+    let native = Abi::native();
+    let x32 = (native == Abi::X86_64).then_some(Abi::X32);
+    for abi in [Some(native), native.compat(), x32].into_iter().flatten() {
+        for (number, name) in names::all(abi) {
+            if crash::HELD.contains(&name) || crash::REFUSED.contains(&name) {
+                held.hold(abi, number);
+            }
+        }
+    }
+    held
+}
+
+/// Their names, of those that this kernel's convention has.
+pub(super) fn recorded() -> Vec<&'static str> {
+    let all = crash::HELD.into_iter().chain(crash::REFUSED);
+    all.filter(|name| names::number(Abi::native(), name).is_some())
+        .collect()
+}

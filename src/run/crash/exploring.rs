@@ -1,0 +1,223 @@
+//! Runs the recovery on each state.
+
+use super::folder::{Before, compare, differences, lay};
+use super::witness::Witnessed;
+use crate::crash::{Built, Coverage, Ended, Lost, Part, Pieces, State, Tree, build};
+use crate::plan::{CrashPlan, Plan};
+use crate::run::once::once;
+use crate::run::scenario::NoRun;
+use crate::run::{Bench, Control, Extras, RunError};
+use crate::scenario::Promises;
+use crate::verdict::{self, Crashed, Failure, Judgement, Known, Run, Verdict};
+use perf_live::sandbox::{Left, WorkDir};
+use std::fs;
+use std::path::Path;
+
+/// The file that holds what was promised.
+const ACKNOWLEDGED: &str = "acknowledged";
+
+/// The file that is there where the power cut came behind the end of the run.
+const ENDED: &str = "ended";
+
+/// Makes the log of a run that has ended, and holds it against what the run left and wrote.
+pub(in crate::run) fn conclude(
+    plan: &Plan,
+    run: &mut Run<()>,
+    outside: &Path,
+    (before, witnessed, ended): (Before, Witnessed, Vec<Ended>),
+) {
+    let Some(crash) = &plan.crash else {
+        return;
+    };
+    let built = match build(before.tree, before.inodes, witnessed.seen, ended) {
+        Ok(built) => built,
+        Err(error) => {
+            run.crash = Known::No(format!("the log of what the run changed is wrong: {error}"));
+            return;
+        }
+    };
+    let mut built = built;
+    built.unknown.extend(witnessed.unknown);
+    for name in [ACKNOWLEDGED, ENDED] {
+        let has = |tree: &Tree| tree.find(name.as_bytes()).is_some();
+        if has(&built.last) || has(built.log.start()) {
+            let why = format!("the run has a file `{name}`, which says what was promised");
+            built.unknown.push(why);
+        }
+    }
+    if built.unknown.is_empty() {
+        let left = Left::below(outside, &|_| true);
+        if let Err(why) = compare(&built.last, &left) {
+            let why = format!("the log does not end in the folder that the run left: {why}");
+            built.unknown.push(why);
+        }
+        let stream = match crash.acknowledged {
+            Promises::Stdout => &run.stdout,
+            Promises::Stderr => &run.stderr,
+        };
+        let promised = built.promises.iter().flatten();
+        let is_all = stream
+            .yes()
+            .is_some_and(|captured| captured.dropped == 0 && promised.eq(captured.bytes.iter()));
+        if !is_all {
+            let word = crash.acknowledged.word();
+            let why = format!("not all that was written to {word} was seen while it was written");
+            built.unknown.push(why);
+        }
+    }
+    run.findings.extend(
+        witnessed
+            .remarks
+            .into_iter()
+            .map(|text| verdict::Finding::remark(verdict::About::Crash, text)),
+    );
+    run.changes = Some(Box::new(built));
+}
+
+/// What became of one state.
+#[derive(Debug)]
+pub(in crate::run) struct Tried {
+    pub(in crate::run) state: State,
+    pub(in crate::run) judgement: Judgement,
+    pub(in crate::run) interrupted: bool,
+}
+
+/// Runs the recovery on the states of a run, one after the other.
+///
+/// # Errors
+/// [`NoRun`]: the harness could not do its work.
+pub(in crate::run) fn explore(
+    bench: &Bench<'_>,
+    plan: &CrashPlan,
+    run: &mut Run,
+    control: &mut dyn Control,
+) -> Result<(), NoRun> {
+    let Some(built) = run.changes.as_deref() else {
+        return Ok(());
+    };
+    if run.interrupted || run.has_timed_out() || !run.account.is_complete() {
+        run.crash = Known::No("the run did not come to its end".to_owned());
+        return Ok(());
+    }
+    let mut crashed = Crashed {
+        model: plan.model.name.clone(),
+        unknown: built.unknown.clone(),
+        ..Crashed::default()
+    };
+    if crashed.unknown.is_empty() {
+        let pieces = Pieces::new(&built.log, &plan.model);
+        let explored = pieces.explore(plan.states, plan.seed);
+        crashed.of_about = match explored.coverage() {
+            Coverage::All(_) => None,
+            Coverage::Some { below_log2 } => Some(below_log2),
+        };
+        for state in explored {
+            let tree = pieces.tree(&state);
+            let tried = recover(bench, plan, built, (state, &tree), control)?;
+            if tried.interrupted {
+                run.interrupted = true;
+                return Ok(());
+            }
+            let told = told(built, &tried, &tree);
+            crashed.count(tried, &told);
+        }
+    }
+    if crashed.tried == 0 && crashed.unknown.is_empty() {
+        crashed.unknown.push("no state was tried".to_owned());
+    }
+    run.crash = Known::Yes(crashed);
+    Ok(())
+}
+
+impl Crashed {
+    /// Adds what became of a state.
+    pub(in crate::run) fn count(&mut self, tried: Tried, told: &Failure) {
+        self.tried += 1;
+        match told.verdict {
+            Verdict::Pass => return,
+            Verdict::Fail | Verdict::Timeout | Verdict::Leak => self.failed += 1,
+            verdict => {
+                let said = verdict::joined(&tried.judgement.findings, "; ");
+                let number = tried.state.number;
+                self.unknown
+                    .push(format!("state {number}: the recovery is {verdict}: {said}"));
+                return;
+            }
+        }
+        let weight = |it: &Failure| (it.lost.len(), it.state);
+        let worst = self.worst.as_ref();
+        if worst.is_none_or(|worst| weight(told) < weight(worst)) {
+            self.worst = Some(told.clone());
+        }
+    }
+}
+
+/// What became of a state, for reports.
+pub(in crate::run) fn told(built: &Built, tried: &Tried, tree: &Tree) -> Failure {
+    let state = &tried.state;
+    let call = |step: usize| built.calls.get(step).cloned().unwrap_or_default();
+    let lost = |lost: &Lost| match &lost.part {
+        Part::Whole => call(lost.step),
+        Part::Bytes(range) => {
+            format!(
+                "{}: bytes {} to {}",
+                call(lost.step),
+                range.start,
+                range.end
+            )
+        }
+        Part::Size(above) => format!("{}: the size {above}", call(lost.step)),
+    };
+    Failure {
+        state: state.number,
+        moment: state.moment,
+        behind: state.moment.checked_sub(1).map(call),
+        lost: state.lost.iter().map(lost).collect(),
+        folder: differences(tree, &built.log.after(state.moment)),
+        verdict: tried.judgement.verdict(),
+        findings: tried.judgement.findings.clone(),
+    }
+}
+
+/// Lays a tree out in a directory of its own.
+///
+/// # Errors
+/// [`RunError`].
+pub(in crate::run) fn laid(bench: &Bench<'_>, tree: &Tree) -> Result<WorkDir, RunError> {
+    let dir = WorkDir::lay_out(bench.base()?, &[], None)?;
+    lay(tree, dir.path()).map_err(RunError::State)?;
+    Ok(dir)
+}
+
+/// Lays a state out in a directory, and runs the recovery there.
+pub(in crate::run) fn recover(
+    bench: &Bench<'_>,
+    plan: &CrashPlan,
+    built: &Built,
+    (state, tree): (State, &Tree),
+    control: &mut dyn Control,
+) -> Result<Tried, NoRun> {
+    let dir = laid(bench, tree)?;
+    let said = built.promises.iter().take(state.acknowledged);
+    let said: Vec<u8> = said.flatten().copied().collect();
+    fs::write(dir.path().join(ACKNOWLEDGED), said).map_err(RunError::State)?;
+    if state.acknowledged > built.promises.len() {
+        fs::write(dir.path().join(ENDED), "").map_err(RunError::State)?;
+    }
+    let ran = once(bench, &plan.recovers, control, Extras::default(), &dir);
+    let (judgement, interrupted) = match ran.map_err(NoRun::from) {
+        Ok((run, _)) => (verdict::judge(&plan.recovers, &run), run.interrupted),
+        Err(NoRun::Outcome(outcome)) => {
+            let interrupted = outcome.interrupted;
+            let findings = outcome.findings;
+            (Judgement { findings }, interrupted)
+        }
+        Err(error) => return Err(error),
+    };
+    dir.remove()?;
+    Ok(Tried {
+        state,
+        judgement,
+        interrupted,
+    })
+}

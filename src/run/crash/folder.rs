@@ -1,0 +1,290 @@
+//! A folder as a tree, and a tree as a folder.
+
+use crate::crash::{Attributes, Content, Kind, Node, NodeId, Tree};
+use perf_live::sandbox::{FileType, Left, LeftContent};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{
+    DirBuilderExt, FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt,
+};
+use std::path::{Path, PathBuf};
+
+/// A folder before its run, and which node each inode is.
+#[derive(Debug)]
+pub(in crate::run) struct Before {
+    pub(in crate::run) tree: Tree,
+    pub(in crate::run) inodes: HashMap<u64, NodeId>,
+}
+
+/// Reads a folder that nothing changes at this moment.
+///
+/// # Errors
+/// Those of reading it.
+pub(in crate::run) fn scan(root: &Path) -> io::Result<Before> {
+    let mut before = Before {
+        tree: Tree::new(NodeId(0), []),
+        inodes: HashMap::new(),
+    };
+    before.tree.root = before.add(root)?;
+    Ok(before)
+}
+
+impl Before {
+    fn add(&mut self, path: &Path) -> io::Result<NodeId> {
+        let status = fs::symlink_metadata(path)?;
+        if let Some(known) = self.inodes.get(&status.ino()) {
+            return Ok(*known);
+        }
+        let id = NodeId(u32::try_from(self.inodes.len()).map_err(io::Error::other)?);
+        self.inodes.insert(status.ino(), id);
+        let kind = status.file_type();
+        let kind = if kind.is_dir() {
+            let mut entries = BTreeMap::new();
+            for entry in fs::read_dir(path)? {
+                let entry = entry?;
+                let node = self.add(&entry.path())?;
+                entries.insert(entry.file_name().into_vec(), node);
+            }
+            Kind::Folder(entries)
+        } else if kind.is_symlink() {
+            Kind::Link(fs::read_link(path)?.into_os_string().into_vec())
+        } else if kind.is_file() {
+            Kind::File(Content::new(fs::read(path)?))
+        } else {
+            let is_device = kind.is_char_device() || kind.is_block_device();
+            Kind::Other {
+                mode: status.mode() & libc::S_IFMT,
+                device: if is_device { status.rdev() } else { 0 },
+            }
+        };
+        let attributes = Attributes {
+            mode: status.mode() & 0o7777,
+            owner: status.uid(),
+            group: status.gid(),
+            xattrs: BTreeMap::new(),
+        };
+        self.tree.nodes.insert(id, Node { kind, attributes });
+        Ok(id)
+    }
+}
+
+/// Makes a folder, which is there and empty, what a tree is.
+///
+/// # Errors
+/// Those of making files.
+pub(super) fn lay(tree: &Tree, root: &Path) -> io::Result<()> {
+    let mut laying = Laying {
+        tree,
+        made: BTreeMap::new(),
+    };
+    laying.fill(tree.root, root)
+}
+
+struct Laying<'a> {
+    tree: &'a Tree,
+    /// The first name of each file.
+    made: BTreeMap<NodeId, PathBuf>,
+}
+
+impl Laying<'_> {
+    fn fill(&mut self, folder: NodeId, path: &Path) -> io::Result<()> {
+        let tree = self.tree;
+        let Some(node) = tree.nodes.get(&folder) else {
+            return Ok(());
+        };
+        for (name, child) in node.entries().into_iter().flatten() {
+            self.make(*child, &path.join(OsStr::from_bytes(name)))?;
+        }
+        own(path, &node.attributes)?;
+        fs::set_permissions(path, Permissions::from_mode(node.attributes.mode))
+    }
+
+    fn make(&mut self, id: NodeId, path: &Path) -> io::Result<()> {
+        let Some(node) = self.tree.nodes.get(&id) else {
+            return Ok(());
+        };
+        if let Some(first) = self.made.get(&id) {
+            return fs::hard_link(first, path);
+        }
+        match &node.kind {
+            Kind::Folder(_) => {
+                fs::DirBuilder::new().mode(0o700).create(path)?;
+                return self.fill(id, path);
+            }
+            Kind::Link(to) => {
+                std::os::unix::fs::symlink(OsStr::from_bytes(to), path)?;
+                own(path, &node.attributes)?;
+            }
+            Kind::File(content) => write(path, content, &node.attributes)?,
+            Kind::Other { mode, device } => other(path, *mode, *device, &node.attributes)?,
+        }
+        self.made.insert(id, path.to_owned());
+        Ok(())
+    }
+}
+
+fn write(path: &Path, content: &Content, attributes: &Attributes) -> io::Result<()> {
+    let mut options = File::options();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
+    let is_whole = {
+        let mut parts = content.parts();
+        let first = parts.next();
+        matches!(first, Some((0, bytes)) if bytes.len() as u64 == content.size())
+    };
+    match is_whole {
+        true => {
+            for (_, bytes) in content.parts() {
+                file.write_all(bytes)?;
+            }
+        }
+        false => {
+            file.set_len(content.size())?;
+            for (at, bytes) in content.parts() {
+                file.write_all_at(bytes, at)?;
+            }
+        }
+    }
+    own(path, attributes)?;
+    // Not through open(2): the umask is to have no say.
+    file.set_permissions(Permissions::from_mode(attributes.mode))
+}
+
+fn other(path: &Path, mode: u32, device: u64, attributes: &Attributes) -> io::Result<()> {
+    use nix::sys::stat::{Mode, SFlag, mknod};
+    let kind = SFlag::from_bits_truncate(mode);
+    mknod(path, kind, Mode::from_bits_truncate(0o600), device)?;
+    own(path, attributes)?;
+    fs::set_permissions(path, Permissions::from_mode(attributes.mode))
+}
+
+/// Gives a file to its owner, unless it has been made as that.
+fn own(path: &Path, attributes: &Attributes) -> io::Result<()> {
+    let status = fs::symlink_metadata(path)?;
+    match (status.uid(), status.gid()) == (attributes.owner, attributes.group) {
+        true => Ok(()),
+        false => std::os::unix::fs::lchown(path, Some(attributes.owner), Some(attributes.group)),
+    }
+}
+
+/// Compares a tree with what a run has left; says what differs first.
+///
+/// # Errors
+/// The difference, for people.
+pub(super) fn compare(tree: &Tree, left: &Left) -> Result<(), String> {
+    let shown = |path: &[u8]| String::from_utf8_lossy(path).escape_debug().to_string();
+    if let Some((path, why)) = left.unseen.iter().next() {
+        return Err(format!("`{}` could not be looked at: {why}", shown(path)));
+    }
+    let mut files = BTreeMap::new();
+    list(tree, tree.root, &[], &mut files);
+    for (path, node) in &files {
+        let Some(found) = left.files.get(path) else {
+            return Err(format!("`{}` is not there", shown(path)));
+        };
+        let what = match (&node.kind, found.kind, &found.content) {
+            (Kind::Folder(_), FileType::Directory, _) => None,
+            (Kind::Link(to), FileType::Symlink, _) if *to == found.target => None,
+            (Kind::File(content), FileType::File, LeftContent::Whole(bytes)) => {
+                (content.to_vec() != *bytes).then_some("content")
+            }
+            (Kind::File(_), FileType::File, _) => Some("unread content"),
+            (Kind::Other { .. }, FileType::Fifo | FileType::Socket | FileType::Device, _) => None,
+            _ => Some("type"),
+        };
+        let is_link = found.kind == FileType::Symlink;
+        let has_mode = is_link || node.attributes.mode == found.mode;
+        if let Some(what) = what.or((!has_mode).then_some("mode")) {
+            return Err(format!("`{}` has another {what}", shown(path)));
+        }
+    }
+    match left.files.keys().find(|path| !files.contains_key(*path)) {
+        Some(more) => Err(format!("`{}` is there", shown(more))),
+        None => Ok(()),
+    }
+}
+
+/// All names below a folder with their nodes.
+fn list<'t>(tree: &'t Tree, folder: NodeId, above: &[u8], files: &mut BTreeMap<Vec<u8>, &'t Node>) {
+    let entries = tree.nodes.get(&folder).and_then(Node::entries);
+    for (name, id) in entries.into_iter().flatten() {
+        let path = match above {
+            [] => name.clone(),
+            _ => [above, b"/", name].concat(),
+        };
+        if let Some(node) = tree.nodes.get(id) {
+            list(tree, *id, &path, files);
+            files.insert(path, node);
+        }
+    }
+}
+
+/// What a power cut made of a folder, as lines for people: each name that is not as the program
+/// left it.
+pub(super) fn differences(tree: &Tree, meant: &Tree) -> Vec<String> {
+    let (mut found, mut wanted) = (BTreeMap::new(), BTreeMap::new());
+    list(tree, tree.root, &[], &mut found);
+    list(meant, meant.root, &[], &mut wanted);
+    let shown = |path: &[u8]| String::from_utf8_lossy(path).escape_debug().to_string();
+    let mut lines = Vec::new();
+    let paths: BTreeSet<&Vec<u8>> = found.keys().chain(wanted.keys()).collect();
+    for path in paths {
+        let line = match (found.get(path), wanted.get(path)) {
+            (Some(node), Some(meant)) if is_same(node, meant) => continue,
+            (Some(node), None) => format!("{}: still {}", shown(path), words(node)),
+            (None, Some(meant)) => format!("{}: gone, was {}", shown(path), words(meant)),
+            (Some(node), Some(meant)) => {
+                format!("{}: {}, was {}", shown(path), words(node), words(meant))
+            }
+            (None, None) => continue,
+        };
+        lines.push(line);
+    }
+    lines
+}
+
+/// Whether two nodes are the same but for what is in them, where they are folders.
+fn is_same(one: &Node, other: &Node) -> bool {
+    let kinds = match (&one.kind, &other.kind) {
+        (Kind::Folder(_), Kind::Folder(_)) => true,
+        (one, other) => one == other,
+    };
+    kinds && one.attributes == other.attributes
+}
+
+fn words(node: &Node) -> String {
+    let mode = node.attributes.mode;
+    match &node.kind {
+        Kind::Folder(_) => format!("a folder of mode {mode:04o}"),
+        Kind::Link(to) => {
+            let to = String::from_utf8_lossy(to).escape_debug().to_string();
+            format!("a link to `{to}`")
+        }
+        Kind::File(content) => format!("{} (mode {mode:04o})", content_line(content)),
+        Kind::Other { .. } => "no regular file".to_owned(),
+    }
+}
+
+/// So many bytes of a file are shown.
+const SHOWN: u64 = 48;
+
+fn content_line(content: &Content) -> String {
+    let size = content.size();
+    let bytes = if size == 1 { "byte" } else { "bytes" };
+    let start = content.read(0, SHOWN);
+    if size == 0 {
+        return "empty".to_owned();
+    }
+    if start.iter().all(|byte| *byte == 0) {
+        return format!("{size} {bytes} that begin with zeros");
+    }
+    let text = start.escape_ascii();
+    let more = if size > SHOWN { "..." } else { "" };
+    format!("{size} {bytes}, \"{text}\"{more}")
+}

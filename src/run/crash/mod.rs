@@ -1,0 +1,19 @@
+//! The states of a run's folder that a power cut may leave, and what a recovery makes of each.
+//!
+//! ```text
+//! the run: each call of crash::HELD --held--> Witness -> Seen     what it is about, its bytes
+//!                                   --records--> Ended            what it returned, and when
+//! crash::build(Seen, Ended) -> Log; it must end in the folder that the run left
+//! crash::Pieces::explore() -> State --folder::lay--> a directory --> the recovery --> verdict
+//! ```
+
+mod exploring;
+mod folder;
+mod of_call;
+mod of_data;
+mod of_names;
+mod witness;
+
+pub(super) use exploring::{Tried, conclude, explore, laid, recover, told};
+pub(super) use folder::{Before, scan};
+pub(super) use witness::{Witness, Witnessed};

@@ -1,0 +1,239 @@
+//! One call that is held: what it is about.
+
+use crate::crash::{Act, Maker, Opened, Spot, Target};
+use perf_live::gate::{Look, Named, OpenFile};
+use std::io;
+
+/// So much of a single write, or of a file that is mapped, is looked at, in bytes.
+pub(super) const MOST: u64 = 64 << 20;
+
+/// A call that is held, and how it is looked at.
+pub(super) struct OfCall<'a> {
+    pub(super) promises: Option<u64>,
+    pub(super) folder: &'a [u8],
+    pub(super) words: [u64; 6],
+    pub(super) look: Look<'a>,
+}
+
+impl OfCall<'_> {
+    pub(super) fn descriptor(&self, place: usize) -> io::Result<Option<OpenFile>> {
+        self.look.descriptor(self.number(place))
+    }
+
+    pub(super) fn word(&self, place: usize) -> u64 {
+        self.words.get(place).copied().unwrap_or_default()
+    }
+
+    /// An argument that is an `int`.
+    pub(super) fn number(&self, place: usize) -> i32 {
+        self.word(place) as i32
+    }
+
+    /// An argument that is an `unsigned int`.
+    pub(super) fn bits(&self, place: usize) -> u32 {
+        self.word(place) as u32
+    }
+
+    /// A path from the watched folder; `None` for one that is not below it.
+    fn below(&self, path: &[u8]) -> Option<Vec<u8>> {
+        match path.strip_prefix(self.folder)? {
+            [] => Some(Vec::new()),
+            [b'/', rest @ ..] => Some(rest.to_owned()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn spot(&self, named: Named) -> Option<Spot> {
+        let Named { folder, last } = named;
+        let folder = self.below(&folder)?;
+        Some(Spot { folder, name: last })
+    }
+
+    /// The watched file behind a descriptor.
+    pub(super) fn opened(&self, file: &OpenFile) -> Option<Opened> {
+        let inode = file.status.st_ino;
+        let Some(name) = &file.name else {
+            // Which folder it was in is known of the log, by its inode.
+            return Some(Opened { path: None, inode });
+        };
+        let path = Some(self.below(name)?);
+        Some(Opened { path, inode })
+    }
+
+    pub(super) fn maker(&self) -> io::Result<Maker> {
+        let maker = self.look.maker().ok_or(io::ErrorKind::NotFound)?;
+        Ok(Maker {
+            owner: (maker.user, maker.group),
+            umask: maker.umask,
+        })
+    }
+
+    pub(super) fn act(&mut self, name: &str) -> io::Result<Act> {
+        match name {
+            "open" | "creat" | "openat" | "openat2" => self.open(name),
+            "write" | "pwrite64" | "writev" | "pwritev" | "pwritev2" => self.write(name),
+            "sendfile" | "copy_file_range" | "splice" => self.copy(name),
+            "fsync" | "fdatasync" | "syncfs" | "sync" => self.sync(name),
+            "truncate" | "ftruncate" | "fallocate" => self.size(name),
+            "chmod" | "fchmod" | "fchmodat" | "fchmodat2" => self.mode(name),
+            "chown" | "lchown" | "fchown" | "fchownat" => self.owner(name),
+            "ioctl" => self.shared(),
+            "mount" | "move_mount" => Ok(Act::Unknown(format!("`{name}` changed where files are"))),
+            _ if name.contains("xattr") => self.attribute(name),
+            _ => self.names(name),
+        }
+    }
+
+    fn open(&mut self, name: &str) -> io::Result<Act> {
+        let (folder, path, flags, mode) = match name {
+            "open" => (libc::AT_FDCWD, 0, self.word(1), self.bits(2)),
+            "creat" => {
+                let flags = libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC;
+                (libc::AT_FDCWD, 0, flags as u64, self.bits(1))
+            }
+            "openat" => (self.number(0), 1, self.word(2), self.bits(3)),
+            _ => {
+                // struct open_how: flags, mode, resolve.
+                let how = self.word(2);
+                let mode = self.look.word(how.wrapping_add(8))? as u32;
+                (self.number(0), 1, self.look.word(how)?, mode)
+            }
+        };
+        let has = |flag: i32| flags & flag as u64 == flag as u64;
+        let by = self.maker()?;
+        if has(libc::O_TMPFILE) {
+            let named = self.look.followed(folder, self.word(path))?;
+            let is_below = self.spot(named).is_some();
+            return Ok(match is_below {
+                true => Act::Nameless { mode, by },
+                false => Act::Nothing,
+            });
+        }
+        if !has(libc::O_CREAT) && !has(libc::O_TRUNC) {
+            return Ok(Act::Nothing);
+        }
+        let follows = !(has(libc::O_NOFOLLOW) || has(libc::O_CREAT) && has(libc::O_EXCL));
+        let named = match follows {
+            true => self.look.followed(folder, self.word(path))?,
+            false => self.look.named(folder, self.word(path))?,
+        };
+        Ok(match self.spot(named) {
+            None => Act::Nothing,
+            Some(at) => Act::Open {
+                at,
+                creates: has(libc::O_CREAT),
+                empties: has(libc::O_TRUNC),
+                mode,
+                by,
+            },
+        })
+    }
+
+    fn sync(&mut self, name: &str) -> io::Result<Act> {
+        if name == "sync" {
+            return Ok(Act::SyncAll);
+        }
+        let Some(file) = self.descriptor(0)? else {
+            return Ok(Act::Nothing);
+        };
+        if name == "syncfs" {
+            return Ok(Act::SyncAll);
+        }
+        let is_file = file.is_regular() || file.is_folder();
+        let opened = self.opened(&file).filter(|_| is_file);
+        Ok(opened.map_or(Act::Nothing, |file| Act::Sync {
+            file,
+            only_data: name == "fdatasync",
+        }))
+    }
+
+    fn size(&mut self, name: &str) -> io::Result<Act> {
+        if name == "truncate" {
+            let named = self.look.followed(libc::AT_FDCWD, self.word(0))?;
+            let size = self.word(1);
+            let at = self.spot(named);
+            return Ok(at.map_or(Act::Nothing, |at| Act::Truncate {
+                file: Target::Named(at),
+                size,
+            }));
+        }
+        let file = self.descriptor(0)?.filter(OpenFile::is_regular);
+        let Some(file) = file.and_then(|file| self.opened(&file)) else {
+            return Ok(Act::Nothing);
+        };
+        Ok(match name {
+            "ftruncate" => Act::Truncate {
+                file: Target::Opened(file),
+                size: self.word(1),
+            },
+            _ => Act::Allocate {
+                file,
+                mode: self.bits(1),
+                at: self.word(2),
+                length: self.word(3),
+            },
+        })
+    }
+
+    /// What a path or a descriptor of a call of these names means: `f` takes a descriptor, `l` does
+    /// not follow, and `at` begins in a folder.
+    fn target(&mut self, name: &str, flags: usize) -> io::Result<Option<Target>> {
+        let (folder, path) = match name {
+            "fchmod" | "fchown" => {
+                let file = self.descriptor(0)?;
+                let opened = file.and_then(|file| self.opened(&file));
+                return Ok(opened.map(Target::Opened));
+            }
+            "chmod" | "chown" | "lchown" => (libc::AT_FDCWD, 0),
+            _ => (self.number(0), 1),
+        };
+        let flags = match name {
+            "fchmodat2" | "fchownat" => self.word(flags),
+            _ => 0,
+        };
+        if flags & libc::AT_EMPTY_PATH as u64 != 0 && self.look.string(self.word(path))?.is_empty()
+        {
+            let file = self.look.descriptor(folder)?;
+            let opened = file.and_then(|file| self.opened(&file));
+            return Ok(opened.map(Target::Opened));
+        }
+        let follows = name != "lchown" && flags & libc::AT_SYMLINK_NOFOLLOW as u64 == 0;
+        let named = match follows {
+            true => self.look.followed(folder, self.word(path))?,
+            false => self.look.named(folder, self.word(path))?,
+        };
+        Ok(self.spot(named).map(Target::Named))
+    }
+
+    fn mode(&mut self, name: &str) -> io::Result<Act> {
+        let place = if name.ends_with("at") || name == "fchmodat2" {
+            2
+        } else {
+            1
+        };
+        let mode = self.bits(place);
+        let file = self.target(name, 3)?;
+        Ok(file.map_or(Act::Nothing, |file| Act::Mode { file, mode }))
+    }
+
+    fn owner(&mut self, name: &str) -> io::Result<Act> {
+        let place = if name == "fchownat" { 2 } else { 1 };
+        let (user, group) = (self.bits(place), self.bits(place + 1));
+        let file = self.target(name, 4)?;
+        Ok(file.map_or(Act::Nothing, |file| Act::Owner { file, user, group }))
+    }
+
+    /// Extended attributes, which no state has.
+    fn attribute(&mut self, name: &str) -> io::Result<Act> {
+        let is_below = if name.starts_with('f') {
+            let file = self.descriptor(0)?;
+            file.and_then(|file| self.opened(&file)).is_some()
+        } else {
+            self.named(libc::AT_FDCWD, 0)?.is_some()
+        };
+        Ok(match is_below {
+            true => Act::Unknown(format!("`{name}`: extended attributes are in no state")),
+            false => Act::Nothing,
+        })
+    }
+}

@@ -1,0 +1,120 @@
+//! Calls that change names.
+
+use super::of_call::OfCall;
+use crate::crash::{Act, Replacing, Spot, Target};
+use std::io;
+
+impl OfCall<'_> {
+    /// Calls that change names.
+    pub(super) fn names(&mut self, name: &str) -> io::Result<Act> {
+        let cwd = libc::AT_FDCWD;
+        let nothing = Act::Nothing;
+        Ok(match name {
+            "mkdir" | "mkdirat" => {
+                let (folder, path) = if name == "mkdir" {
+                    (cwd, 0)
+                } else {
+                    (self.number(0), 1)
+                };
+                let (mode, by) = (self.bits(path + 1), self.maker()?);
+                let at = self.named(folder, path)?;
+                at.map_or(nothing, |at| Act::MakeFolder { at, mode, by })
+            }
+            "mknod" | "mknodat" => {
+                let (folder, path) = if name == "mknod" {
+                    (cwd, 0)
+                } else {
+                    (self.number(0), 1)
+                };
+                let (mode, device) = (self.bits(path + 1), self.word(path + 2));
+                let by = self.maker()?;
+                let at = self.named(folder, path)?;
+                at.map_or(nothing, |at| Act::MakeOther {
+                    at,
+                    mode,
+                    device,
+                    by,
+                })
+            }
+            "symlink" | "symlinkat" => {
+                let (folder, path) = if name == "symlink" {
+                    (cwd, 1)
+                } else {
+                    (self.number(1), 2)
+                };
+                let (to, by) = (self.look.string(self.word(0))?, self.maker()?);
+                let at = self.named(folder, path)?;
+                at.map_or(nothing, |at| Act::MakeLink { at, to, by })
+            }
+            "unlink" | "rmdir" => self.named(cwd, 0)?.map_or(nothing, Act::Remove),
+            "unlinkat" => {
+                let at = self.named(self.number(0), 1)?;
+                at.map_or(nothing, Act::Remove)
+            }
+            "link" | "linkat" => return self.link(name),
+            _ => return self.rename(name),
+        })
+    }
+
+    pub(super) fn named(&mut self, folder: i32, path: usize) -> io::Result<Option<Spot>> {
+        let named = self.look.named(folder, self.word(path))?;
+        Ok(self.spot(named))
+    }
+
+    fn link(&mut self, name: &str) -> io::Result<Act> {
+        let (from, to, flags) = match name {
+            "link" => ((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
+            _ => ((self.number(0), 1), (self.number(2), 3), self.word(4)),
+        };
+        let to = self.named(to.0, to.1)?;
+        let has = |flag: i32| flags & flag as u64 != 0;
+        let path = self.look.string(self.word(from.1))?;
+        let by_proc = path.strip_prefix(b"/proc/self/fd/".as_slice());
+        let number = by_proc.and_then(|number| std::str::from_utf8(number).ok()?.parse().ok());
+        let number = match (has(libc::AT_EMPTY_PATH) && path.is_empty(), number) {
+            (true, _) => Some(from.0),
+            (_, Some(number)) if has(libc::AT_SYMLINK_FOLLOW) => Some(number),
+            _ => None,
+        };
+        let of = match number {
+            Some(number) => {
+                let file = self.look.descriptor(number)?;
+                let opened = file.and_then(|file| self.opened(&file));
+                opened.map(Target::Opened)
+            }
+            None if has(libc::AT_SYMLINK_FOLLOW) => {
+                let named = self.look.followed(from.0, self.word(from.1))?;
+                self.spot(named).map(Target::Named)
+            }
+            None => self.named(from.0, from.1)?.map(Target::Named),
+        };
+        Ok(match (of, to) {
+            (Some(of), Some(to)) => Act::Link { of, to },
+            (None, None) => Act::Nothing,
+            _ => Act::Unknown("a file got a name in the folder and one outside of it".to_owned()),
+        })
+    }
+
+    fn rename(&mut self, name: &str) -> io::Result<Act> {
+        let (from, to, flags) = match name {
+            "rename" => ((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
+            "renameat" => ((self.number(0), 1), (self.number(2), 3), 0),
+            _ => ((self.number(0), 1), (self.number(2), 3), self.bits(4)),
+        };
+        let replacing = match flags {
+            _ if flags & libc::RENAME_EXCHANGE != 0 => Replacing::Exchanges,
+            _ if flags & libc::RENAME_WHITEOUT != 0 => Replacing::LeavesWhiteout,
+            _ => Replacing::Replaces,
+        };
+        let (from, to) = (self.named(from.0, from.1)?, self.named(to.0, to.1)?);
+        Ok(match (from, to) {
+            (Some(from), Some(to)) => Act::Rename {
+                from,
+                to,
+                replacing,
+            },
+            (None, None) => Act::Nothing,
+            _ => Act::Unknown("a file was renamed into or out of the folder".to_owned()),
+        })
+    }
+}

@@ -1,0 +1,272 @@
+//! Looks at each call that may change the watched folder, while it is held.
+
+use super::of_call::{MOST, OfCall};
+use crate::crash::{Act, HELD, Opened, Seen};
+use crate::plan::REFUSED;
+use perf_live::events::{Counted, Counter, EventRequest};
+use perf_live::gate::{Decision, End, Held, Judge, Logged, Look, Paths, whole};
+use perf_live::host::Host;
+use perf_live::sys::monotonic_now;
+use perf_records::units::Pid;
+use std::collections::{BTreeSet, HashMap};
+use std::fs::File;
+use std::io;
+use std::time::{Duration, Instant};
+use syscall_model::memory::Memory;
+use syscall_model::names::{self, Abi};
+
+/// How long the call that was let go on before may take: it may wait for one that is held.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often it is looked, at first without a pause, whether that call is over.
+const QUICK_LOOKS: u32 = 50;
+const TICK: Duration = Duration::from_micros(50);
+
+const NO_RINGS: &str =
+    "io_uring_setup was answered with ENOSYS: what a ring does could not be held";
+const NO_AIO: &str = "io_setup was answered with ENOSYS: what is submitted there could not be held";
+
+/// What was seen of a run, in the order in which its calls were let go on.
+pub(in crate::run) struct Witness<'a> {
+    host: &'a Host,
+    /// The watched folder, as the workload sees it.
+    folder: Vec<u8>,
+    /// The inode of the pipe that promises are written to.
+    promises: Option<u64>,
+    paths: Paths,
+    seen: Vec<Seen>,
+    /// The files of the folder that are mapped for writing.
+    mapped: Vec<(u64, File)>,
+    /// The thread of the last call that was let go on, and that call's number.
+    last: Option<(u32, i32)>,
+    /// What counts the ends of threads' calls.
+    ends: Option<&'a EventRequest>,
+    /// What counts the ends of a thread's calls, and how many were let go on since.
+    threads: HashMap<u32, (Option<Counter>, u64)>,
+    remarks: BTreeSet<&'static str>,
+    unknown: BTreeSet<String>,
+}
+
+/// What a run's calls were seen to do.
+#[derive(Debug, Default)]
+pub(in crate::run) struct Witnessed {
+    pub(in crate::run) seen: Vec<Seen>,
+    pub(in crate::run) remarks: Vec<String>,
+    /// What could not be seen.
+    pub(in crate::run) unknown: Vec<String>,
+}
+
+impl<'a> Witness<'a> {
+    pub(in crate::run) fn new(
+        host: &'a Host,
+        folder: &[u8],
+        promises: Option<u64>,
+        ends: Option<&'a EventRequest>,
+        paths: Paths,
+    ) -> Self {
+        Self {
+            host,
+            folder: folder.to_owned(),
+            promises,
+            paths,
+            seen: Vec::new(),
+            mapped: Vec::new(),
+            last: None,
+            ends,
+            threads: HashMap::new(),
+            remarks: BTreeSet::new(),
+            unknown: BTreeSet::new(),
+        }
+    }
+
+    /// What was seen, now that no task is left that could change more.
+    pub(in crate::run) fn finish(mut self) -> Witnessed {
+        self.look_at_mapped(0, "exit");
+        Witnessed {
+            seen: self.seen,
+            remarks: self.remarks.into_iter().map(str::to_owned).collect(),
+            unknown: self.unknown.into_iter().collect(),
+        }
+    }
+
+    /// Lets the call that was let go on before come to its end. What the records say of its time is
+    /// what counts.
+    fn let_end(&self, thread: u32) {
+        let Some((last, number)) = self.last.filter(|(last, _)| *last != thread) else {
+            return;
+        };
+        let begun = Instant::now();
+        let mut looks = 0_u32;
+        while begun.elapsed() < PATIENCE && !self.has_ended(last, number) {
+            looks += 1;
+            match looks < QUICK_LOOKS {
+                true => std::thread::yield_now(),
+                false => std::thread::sleep(TICK),
+            }
+        }
+    }
+
+    /// Whether a thread is out of the call that it was let go on with.
+    fn has_ended(&self, thread: u32, number: i32) -> bool {
+        match self.threads.get(&thread) {
+            Some((Some(counter), released)) => {
+                let ended = counter.read().map(|counts| counts.value);
+                ended.is_ok_and(|ended| ended >= *released)
+                    || self.host.process_of(thread).is_none()
+            }
+            _ => self.host.waits_in(thread) != Some(number),
+        }
+    }
+
+    /// Notes that a call of a thread is let go on.
+    fn release(&mut self, call: &Held) {
+        let open = || {
+            let counter = Counter::open(self.ends?, Counted::Task(Pid(call.thread))).ok()?;
+            counter.enable().ok()?;
+            Some(counter)
+        };
+        let (_, released) = self
+            .threads
+            .entry(call.thread)
+            .or_insert_with(|| (open(), 0));
+        *released += 1;
+        self.last = Some((call.thread, call.number));
+    }
+
+    /// What is in the files that are mapped for writing.
+    fn look_at_mapped(&mut self, thread: u32, name: &'static str) {
+        for (inode, file) in &self.mapped {
+            let read = File::try_clone(file).and_then(|mut file| {
+                io::Seek::rewind(&mut file)?;
+                whole(&file, MOST)
+            });
+            let act = match read {
+                Ok(Some(content)) => Act::Mapped {
+                    file: Opened {
+                        path: None,
+                        inode: *inode,
+                    },
+                    content,
+                },
+                Ok(None) => Act::Unknown("a mapped file is too large to be looked at".to_owned()),
+                Err(error) => Act::Unknown(format!("a mapped file could not be read: {error}")),
+            };
+            self.seen.push(Seen {
+                thread,
+                call: name,
+                time: monotonic_now(),
+                act,
+            });
+        }
+    }
+
+    fn act(&mut self, call: &Held, name: &str) -> io::Result<Act> {
+        let mut of_call = OfCall {
+            promises: self.promises,
+            folder: &self.folder,
+            words: call.native_words(),
+            look: Look {
+                host: self.host,
+                held: call,
+                paths: &mut self.paths,
+            },
+        };
+        if call.abi != Abi::native() {
+            return Ok(Act::Unknown(format!("`{name}` was made as a 32-bit call")));
+        }
+        match name {
+            "mmap" => {
+                if let Some((inode, file)) = of_call.mapping()? {
+                    self.mapped.retain(|(other, _)| *other != inode);
+                    self.mapped.push((inode, file));
+                }
+                Ok(Act::Nothing)
+            }
+            "msync" if of_call.word(2) & libc::MS_SYNC as u64 == 0 => Ok(Act::Nothing),
+            "msync" => Ok(match self.mapped.as_slice() {
+                [] => Act::Nothing,
+                [(inode, _)] => Act::Sync {
+                    file: Opened {
+                        path: None,
+                        inode: *inode,
+                    },
+                    only_data: true,
+                },
+                // Which of them is mapped at that address is not looked up.
+                _ => Act::Unknown("`msync` while several files are mapped".to_owned()),
+            }),
+            _ => of_call.act(name),
+        }
+    }
+}
+
+/// The answer to a call that would make a ring of operations.
+fn refused(call: &Held) -> Decision {
+    let log = Logged {
+        thread: call.thread,
+        time: call.time,
+        abi: call.abi,
+        number: call.number,
+        instruction: call.instruction,
+        arguments: call.arguments,
+        memory: Memory::default(),
+        injected: REFUSED,
+    };
+    Decision {
+        injected: REFUSED,
+        log: Some(log),
+        ..Decision::default()
+    }
+}
+
+impl Judge for Witness<'_> {
+    fn decide(&mut self, call: &Held) -> Decision {
+        let Some(name) = names::name_of(call.abi, call.number) else {
+            return Decision::default();
+        };
+        let why = match name {
+            "io_uring_setup" => Some(NO_RINGS),
+            "io_setup" => Some(NO_AIO),
+            _ => None,
+        };
+        if let Some(why) = why {
+            self.remarks.insert(why);
+            return refused(call);
+        }
+        if !HELD.contains(&name) {
+            return Decision::default();
+        }
+        self.let_end(call.thread);
+        let act = self.act(call, name).unwrap_or_else(|error| {
+            Act::Unknown(format!("what `{name}` is about could not be read: {error}"))
+        });
+        if matches!(act, Act::Sync { .. } | Act::SyncAll) {
+            self.look_at_mapped(call.thread, name);
+        }
+        self.release(call);
+        self.seen.push(Seen {
+            thread: call.thread,
+            call: name,
+            time: monotonic_now(),
+            act,
+        });
+        Decision::default()
+    }
+
+    fn settle(&mut self, call: &Held, end: End) {
+        let name = names::name_of(call.abi, call.number).unwrap_or("?");
+        match end {
+            End::Answered => {}
+            // It may come again, and then its first coming was none.
+            End::TakenBack | End::Unmade => {
+                let of_it = |seen: &Seen| seen.thread == call.thread && seen.call == name;
+                if let Some(place) = self.seen.iter().rposition(of_it) {
+                    self.seen.remove(place);
+                }
+            }
+            End::Failed(why) => {
+                self.unknown.insert(why);
+            }
+        }
+    }
+}

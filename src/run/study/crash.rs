@@ -1,0 +1,280 @@
+//! Tries all states that a power cut may leave of a scenario's run, and tells of each.
+
+use crate::crash::{Built, Coverage, Pieces, State};
+use crate::plan::{CrashPlan, Plan};
+use crate::run::crash::{Tried, recover, told};
+use crate::run::once::once;
+use crate::run::ready::Ready;
+use crate::run::scenario::NoRun;
+use crate::run::side_by_side::side_by_side;
+use crate::run::{Control, Extras, Item, RunError, Suite, lay_out};
+use crate::verdict::{self, Crashed, Failure, Finding, Run, Verdict, joined};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// How states are tried.
+#[derive(Clone, Copy, Debug)]
+pub struct CrashOptions {
+    /// At most so many; `None` for as many as the scenario says.
+    pub states: Option<usize>,
+    /// Chooses among more than that; `None` for what the scenario says.
+    pub seed: Option<u64>,
+    /// Only the state of this number.
+    pub only: Option<usize>,
+    /// Whether that state's folder is kept, as the power cut left it.
+    pub keep: bool,
+    /// How many are tried side by side.
+    pub jobs: usize,
+}
+
+/// Why no states were tried.
+#[derive(Debug, thiserror::Error)]
+pub enum CrashError {
+    /// The requirements are not met here.
+    #[error("it would be skipped: {}", joined(.0, "; "))]
+    Unmet(Vec<Finding>),
+    /// There is no such scenario, or it says nothing of power cuts.
+    #[error("{0}")]
+    Unfit(String),
+    /// The run itself is no pass.
+    #[error("its run is no pass, so it tells nothing of power cuts\n{}: {}", .verdict.word(), joined(.findings, "\n"))]
+    NoPass {
+        /// Its verdict.
+        verdict: Verdict,
+        /// The findings on it.
+        findings: Vec<Finding>,
+    },
+    /// There is no state of this number.
+    #[error("there is no state {number}: there are {of}")]
+    NoState {
+        /// The number.
+        number: usize,
+        /// How many there are.
+        of: usize,
+    },
+    /// The user ended it before the first state.
+    #[error("interrupted")]
+    Interrupted,
+    /// The harness could not do its work.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// What is going to be tried.
+#[derive(Clone, Debug)]
+pub struct CrashStart {
+    /// The scenario.
+    pub item: Item,
+    /// The calls that changed the folder, made it durable, or promised something, in their order.
+    pub calls: Vec<String>,
+    /// For each of these the first behind which all of it is durable.
+    pub durable_by: Vec<Option<usize>>,
+    /// How many states are tried.
+    pub states: usize,
+    /// How many there are, in words.
+    pub extent: String,
+}
+
+/// All states that were tried.
+#[derive(Debug)]
+pub struct CrashStudy {
+    /// The scenario.
+    pub item: Item,
+    /// What became of the states.
+    pub crashed: Crashed,
+    /// Those that failed, in the order of their numbers.
+    pub failures: Vec<Failure>,
+    /// Where the folder of a state is kept.
+    pub kept: Option<PathBuf>,
+    /// Whether it was ended before all states were tried.
+    pub interrupted: bool,
+}
+
+impl Suite<'_> {
+    /// Runs one of the suite's scenarios, and its recovery on each state. Tells what is going to be
+    /// tried, and each state when it has been.
+    ///
+    /// # Errors
+    /// [`CrashError`].
+    pub fn crash<'c>(
+        &self,
+        item: &Item,
+        options: &CrashOptions,
+        control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
+        begin: &mut dyn FnMut(&CrashStart),
+        report: &(dyn Fn(&Failure) + Sync),
+    ) -> Result<CrashStudy, CrashError> {
+        let plan = self.with_crash(item)?;
+        let Some(crash) = &plan.crash else {
+            return Err(CrashError::Unfit("it has no key `crash`".to_owned()));
+        };
+        let run = self.logged(item, &plan, control)?;
+        let Some(built) = run.changes.as_deref().filter(|it| it.unknown.is_empty()) else {
+            let unknown = run.changes.iter().flat_map(|built| &built.unknown);
+            let why = unknown.map(String::as_str).chain(run.crash.no());
+            let unknown = |why| Finding::unknown(verdict::About::Crash, why);
+            return Err(CrashError::NoPass {
+                verdict: Verdict::Incomplete,
+                findings: why.map(unknown).collect(),
+            });
+        };
+        let pieces = Pieces::new(&built.log, &crash.model);
+        let most = options.states.unwrap_or(crash.states);
+        let explored = pieces.explore(most, options.seed.unwrap_or(crash.seed));
+        let mut crashed = Crashed {
+            model: crash.model.name.clone(),
+            of_about: match explored.coverage() {
+                Coverage::All(_) => None,
+                Coverage::Some { below_log2 } => Some(below_log2),
+            },
+            ..Crashed::default()
+        };
+        let mut states: Vec<State> = explored.collect();
+        crashed.tried = states.len();
+        begin(&CrashStart {
+            item: item.clone(),
+            calls: built.calls.clone(),
+            durable_by: (0..built.calls.len())
+                .map(|step| pieces.durable_by(step))
+                .collect(),
+            states: states.len(),
+            extent: crashed.extent(),
+        });
+        crashed.tried = 0;
+        let of = states.len();
+        if let Some(number) = options.only {
+            states.retain(|state| state.number == number);
+            if states.is_empty() {
+                return Err(CrashError::NoState { number, of });
+            }
+        }
+        let mut kept = None;
+        if let Some(state) = states.first().filter(|_| options.keep) {
+            kept = Some(self.keep(&pieces, state)?);
+        }
+        let all = Trying {
+            suite: self,
+            crash,
+            built,
+            pieces: &pieces,
+            over: AtomicBool::new(false),
+            counted: Mutex::new((crashed, Vec::new(), None)),
+        };
+        let work = |state: &State| all.one(state, &mut *control(), report);
+        side_by_side(&states, options.jobs, &work, &|()| {});
+        let interrupted = all.over.load(Ordering::Relaxed);
+        let (crashed, mut failures, error) = all.counted.into_inner().unwrap_or_default();
+        match error {
+            Some(NoRun::Error(error)) => return Err(error.into()),
+            Some(NoRun::Outcome(outcome)) => {
+                return Err(CrashError::NoPass {
+                    verdict: outcome.verdict,
+                    findings: outcome.findings,
+                });
+            }
+            None => {}
+        }
+        failures.sort_by_key(|failure| failure.state);
+        Ok(CrashStudy {
+            item: item.clone(),
+            crashed,
+            failures,
+            kept,
+            interrupted,
+        })
+    }
+
+    fn with_crash(&self, item: &Item) -> Result<Plan, CrashError> {
+        let found = self.scenarios.iter().find(|(known, _)| known == item);
+        match found {
+            None => Err(CrashError::Unfit(
+                "it is no scenario of this suite".to_owned(),
+            )),
+            Some((_, Ready::Unmet(findings) | Ready::Refused(findings))) => {
+                Err(CrashError::Unmet(findings.clone()))
+            }
+            Some((_, Ready::Plan(plan, _))) => Ok((**plan).clone()),
+        }
+    }
+
+    /// Returns the run, with the log of what it changed; apart from that it passes.
+    fn logged<'c>(
+        &self,
+        item: &Item,
+        plan: &Plan,
+        control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
+    ) -> Result<Run, CrashError> {
+        let run = || -> Result<Run, NoRun> {
+            let dir = lay_out(self.bench, plan, &item.file)?;
+            Ok(once(self.bench, plan, &mut *control(), Extras::default(), &dir)?.0)
+        };
+        let (verdict, findings) = match run() {
+            Ok(run) if run.interrupted => return Err(CrashError::Interrupted),
+            Ok(run) => {
+                let apart = Plan {
+                    crash: None,
+                    ..plan.clone()
+                };
+                let judgement = verdict::judge(&apart, &run);
+                match judgement.verdict() {
+                    Verdict::Pass => return Ok(run),
+                    verdict => (verdict, judgement.findings),
+                }
+            }
+            Err(NoRun::Error(error)) => return Err(error.into()),
+            Err(NoRun::Outcome(outcome)) => (outcome.verdict, outcome.findings),
+        };
+        Err(CrashError::NoPass { verdict, findings })
+    }
+
+    /// Lays a state out where it stays.
+    fn keep(&self, pieces: &Pieces, state: &State) -> Result<PathBuf, CrashError> {
+        let dir = crate::run::crash::laid(self.bench, &pieces.tree(state))?;
+        Ok(dir.keep().map_err(RunError::from)?)
+    }
+}
+
+type Counted = (Crashed, Vec<Failure>, Option<NoRun>);
+
+/// States that are tried side by side.
+struct Trying<'a> {
+    suite: &'a Suite<'a>,
+    crash: &'a CrashPlan,
+    built: &'a Built,
+    pieces: &'a Pieces,
+    over: AtomicBool,
+    counted: Mutex<Counted>,
+}
+
+impl Trying<'_> {
+    fn one(&self, state: &State, control: &mut dyn Control, report: &(dyn Fn(&Failure) + Sync)) {
+        if self.over.load(Ordering::Relaxed) {
+            return;
+        }
+        let tree = self.pieces.tree(state);
+        let of = (state.clone(), &tree);
+        let tried = recover(self.suite.bench, self.crash, self.built, of, control);
+        let Ok(mut counted) = self.counted.lock() else {
+            return;
+        };
+        match tried {
+            Ok(Tried { interrupted, .. }) if interrupted => {
+                self.over.store(true, Ordering::Relaxed);
+            }
+            Ok(tried) => {
+                let failure = told(self.built, &tried, &tree);
+                report(&failure);
+                let before = counted.0.failed;
+                counted.0.count(tried, &failure);
+                if counted.0.failed > before {
+                    counted.1.push(failure);
+                }
+            }
+            Err(error) => {
+                self.over.store(true, Ordering::Relaxed);
+                counted.2.get_or_insert(error);
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What a power cut may leave, and what is run on it.
+
+use super::File;
+use crate::scenario::crash::{CrashSpec, WrittenCrash};
+use crate::scenario::diagnostic::Diagnostic;
+use crate::scenario::expect::{Expect, WrittenExpect};
+use crate::scenario::faults::FaultSpec;
+use crate::scenario::key_path::KeyPath;
+use crate::scenario::workload::{Workload, WrittenWorkload};
+use std::collections::BTreeMap;
+
+impl File<'_> {
+    /// The key `crash`, beside this workload.
+    pub(super) fn crash(
+        &self,
+        written: WrittenCrash,
+        workload: &Workload,
+        faults: &[FaultSpec],
+    ) -> Result<CrashSpec, Diagnostic> {
+        let at = KeyPath::root().key("crash");
+        if !faults.is_empty() {
+            let message = "a run with `crash` has no `faults`: both hold its calls";
+            let complaint = self.complaint(&at.key_itself(), message);
+            return Err(complaint.with_help("write a scenario for each"));
+        }
+        let states = written.most_states();
+        let recovery = written.recovers;
+        let at = at.key("recovers");
+        if recovery.run.is_none() && recovery.shell.is_none() {
+            return Err(self.complaint(&at, "`recovers` needs `run` or `shell`"));
+        }
+        let recovers = WrittenWorkload {
+            run: recovery.run,
+            shell: recovery.shell,
+            env: recovery.env,
+            stdin: recovery.stdin,
+            files: None,
+            timeout: recovery.timeout,
+        };
+        let inherited = Workload {
+            files: BTreeMap::new(),
+            stdin: None,
+            ..workload.clone()
+        };
+        let expect = recovery.expect;
+        let files_after = match expect.files_after {
+            Some(files) => self.files_after(&at.clone().key("expect").key("files_after"), files)?,
+            None => Vec::new(),
+        };
+        let expect = self.expect(WrittenExpect {
+            exit: expect.exit,
+            stdout: expect.stdout,
+            stderr: expect.stderr,
+            ..WrittenExpect::default()
+        })?;
+        Ok(CrashSpec {
+            model: written.model.map(|model| model.0).unwrap_or_default(),
+            recovers: self.workload(&at, recovers, Some(&inherited))?,
+            expect: Expect {
+                files_after,
+                ..expect
+            },
+            acknowledged: written.acknowledged.unwrap_or_default(),
+            states,
+            seed: written.seed.unwrap_or_default(),
+        })
+    }
+}

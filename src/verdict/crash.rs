@@ -1,0 +1,117 @@
+//! What a recovery makes of the states that a power cut may leave.
+
+use super::{About, Finding, Known, Run, Verdict, joined};
+use crate::plan::Plan;
+use std::fmt::Write;
+
+/// What became of the states of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Crashed {
+    /// The name of the model.
+    pub model: String,
+    /// How many states were tried.
+    pub tried: usize,
+    /// How many there are, as a power of two, where not all were tried.
+    pub of_about: Option<u32>,
+    /// How many of them the recovery failed on.
+    pub failed: usize,
+    /// The one that lost least.
+    pub worst: Option<Failure>,
+    /// Why what was tried says nothing, or not all.
+    pub unknown: Vec<String>,
+    /// What is to be known beside.
+    pub remarks: Vec<String>,
+}
+
+/// A state that the recovery failed on.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Its number, by which it is made again.
+    pub state: usize,
+    /// How many steps of the log were before the power cut.
+    pub moment: usize,
+    /// The last call before the power cut; `None` for one before the first change.
+    pub behind: Option<String>,
+    /// What did not reach the disk, of calls before.
+    pub lost: Vec<String>,
+    /// What was not as the program had left it, a line for each name.
+    pub folder: Vec<String>,
+    /// The verdict on the recovery.
+    pub verdict: Verdict,
+    /// What was found of it.
+    pub findings: Vec<Finding>,
+}
+
+/// So many lines of a folder, and of what was lost, are shown.
+const SHOWN: usize = 12;
+
+impl Crashed {
+    /// How many states were tried, of how many.
+    #[must_use]
+    pub fn extent(&self) -> String {
+        let (tried, model) = (self.tried, &self.model);
+        let states = if tried == 1 { "state" } else { "states" };
+        match self.of_about {
+            None => format!("{tried} {states}, all that `{model}` allows"),
+            Some(power) => format!("{tried} {states} of about 2^{power} that `{model}` allows"),
+        }
+    }
+}
+
+/// Returns findings on the states.
+pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
+    if plan.crash.is_none() {
+        return Vec::new();
+    }
+    let crashed = match &run.crash {
+        Known::Yes(crashed) => crashed,
+        Known::No(why) => return vec![Finding::unknown(About::Crash, why)],
+    };
+    let unknown = crashed.unknown.iter();
+    let mut findings: Vec<_> = unknown
+        .map(|why| Finding::unknown(About::Crash, why))
+        .collect();
+    if let Some(worst) = &crashed.worst {
+        findings.push(Finding::missed(About::Crash, said(crashed, worst)));
+    } else if findings.is_empty() {
+        let text = format!("recovers after a power cut: {}", crashed.extent());
+        findings.push(Finding::remark(About::Crash, text));
+    }
+    let remarks = crashed.remarks.iter();
+    findings.extend(remarks.map(|text| Finding::remark(About::Crash, text)));
+    findings
+}
+
+fn said(crashed: &Crashed, worst: &Failure) -> String {
+    let mut text = format!(
+        "the recovery fails after {} of the power cuts ({}); the one that loses least is state {}:",
+        crashed.failed,
+        crashed.extent(),
+        worst.state
+    );
+    // Writing to a string never fails.
+    let mut line = |head: &str, line: &str| {
+        let _ = write!(text, "\n  {head}{line}");
+    };
+    match &worst.behind {
+        Some(call) => line("power cut behind: ", call),
+        None => line("power cut before the first change", ""),
+    }
+    list(&mut line, "lost: ", &worst.lost, "nothing");
+    list(&mut line, "left: ", &worst.folder, "all as it was");
+    let said = joined(&worst.findings, "; ");
+    line("the recovery: ", &format!("{}: {said}", worst.verdict));
+    text
+}
+
+fn list(line: &mut dyn FnMut(&str, &str), head: &str, all: &[String], none: &str) {
+    if all.is_empty() {
+        line(head, none);
+    }
+    for one in all.iter().take(SHOWN) {
+        line(head, one);
+    }
+    if let Some(more) = all.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        line(head, &format!("and {more} more"));
+    }
+}
