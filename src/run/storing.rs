@@ -24,10 +24,14 @@ impl Suite<'_> {
                 snapshot::forget_pending(&item.place().choose(&self.bench.release))?;
             }
             // A run with another failure has no trace to keep.
-            (SnapshotOutcome::Differs { file, .. }, Some(text)) if outcome.only_snapshot => {
+            (SnapshotOutcome::Differs { file, stored }, Some(text)) if outcome.only_snapshot => {
+                let update = match update {
+                    Update::Unseen if stored.is_none() => Update::Accept,
+                    update => update,
+                };
                 match update {
                     Update::Never => {}
-                    Update::Pending => {
+                    Update::Pending | Update::Unseen => {
                         let pending = snapshot::pending(file);
                         snapshot::write(&pending, text, &provenance)?;
                         let root = item.place().root;

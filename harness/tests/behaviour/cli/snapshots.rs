@@ -206,6 +206,29 @@ fn nothing_is_written_in_ci() {
 }
 
 #[test]
+fn update_of_the_unseen_writes_what_is_new_and_puts_aside_what_changed() {
+    require!(right_to_trace());
+    let project = Project::with("x", SHOWS_ONE);
+    let update = ["run", "--update=unseen", "scenarios"];
+    project.harness(&update).assert_status(0);
+    assert_eq!(project.snapshots(), ["snapshots/x.snap"]);
+    let stored = project.read("snapshots/x.snap");
+    project.scenario("x", SHOWS_TWO);
+    project.scenario("y", SHOWS_ONE);
+    // Of several runs the first finds none, and the others find what it wrote.
+    let words = ["run", "--update=unseen", "--repeat", "2", "scenarios"];
+    project.harness(&words).assert_status(1);
+    let files = [
+        "snapshots/x.snap",
+        "snapshots/x.snap.new",
+        "snapshots/y.snap",
+    ];
+    assert_eq!(project.snapshots(), files);
+    assert_eq!(project.read("snapshots/x.snap"), stored);
+    project.assert_nothing_left();
+}
+
+#[test]
 fn update_leaves_alone_what_fails_for_another_reason() {
     require!(right_to_trace());
     let project = Project::with(
