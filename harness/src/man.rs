@@ -11,6 +11,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What holds for all commands, and stands in the page of the program alone.
+const OUTPUTS: &str = "\
+Where standard output is full or closed, each command that writes to it ends with an error. Where \
+its reader has gone away (`| head`), a command that only prints ends at once, with status 141; run, \
+merge, matrix, mutate, calibrate, new and vm go on, and keep their status. A message that standard \
+error does not take is lost; trace and stat, whose result goes there, end with an error.\n\n\
+A file that a command writes is replaced whole or not at all, and keeps its mode and owner; pipes, \
+devices and open descriptors (/dev/stdout) are written in place, symbolic links followed. A file \
+that is read must be a regular one; recordings and traces may be pipes.";
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = "To read one at once: harness man | man -l -\n\
 To install them: harness man /usr/local/share/man/man1")]
@@ -107,14 +117,17 @@ fn list(groups: &[Group]) -> Roff {
 /// What stands below the options of a command's help, a paragraph each.
 fn notes(command: &Command) -> Roff {
     let mut roff = Roff::new();
-    let text = command
+    let own = command
         .get_after_long_help()
         .or_else(|| command.get_after_help());
-    let Some(text) = text else {
+    let own = own.map(ToString::to_string);
+    let of_all = command.has_subcommands().then(|| OUTPUTS.to_owned());
+    let texts: Vec<String> = own.into_iter().chain(of_all).collect();
+    if texts.is_empty() {
         return roff;
-    };
+    }
     roff.control("SH", ["NOTES"]);
-    for paragraph in text.to_string().split("\n\n") {
+    for paragraph in texts.iter().flat_map(|text| text.split("\n\n")) {
         roff.control("PP", []);
         for (number, line) in paragraph.lines().enumerate() {
             if number > 0 {
@@ -146,6 +159,9 @@ mod tests {
         let looking = page.find(".SS Looking").expect("a group");
         assert!(tests < run && run < looking, "{page}");
         assert!(!page.contains("vm\\-init"), "{page}");
+        let begin = page.find("To begin: harness doctor").expect("the notes");
+        let outputs = page.find("output is full or closed").expect("the notes");
+        assert!(begin < outputs, "{page}");
     }
 
     #[test]

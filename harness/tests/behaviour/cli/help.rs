@@ -24,6 +24,36 @@ fn help_lists_the_commands_below_headings() {
 }
 
 #[test]
+fn help_ends_with_where_to_begin() {
+    let project = Project::new();
+    for words in [&["help"][..], &["--help"], &["-h"]] {
+        let help = project.harness(words);
+        help.assert_status(0);
+        let end = "To begin: harness doctor, then harness new NAME -- CMD.";
+        let (_, rest) = help.stdout.rsplit_once("\n\n").expect("a last paragraph");
+        assert!(rest.starts_with(end), "{}", help.stdout);
+    }
+}
+
+#[test]
+fn the_forms_of_a_statement_are_those_that_its_help_names() {
+    let project = Project::new();
+    let help = project.harness(&["check", "--help"]).stdout;
+    let help: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let forms = "A statement has human, json (a line for each thing, then a summary) and markdown;";
+    assert!(help.contains(forms), "{help}");
+    assert!(
+        help.contains("Examples: harness check -- make install"),
+        "{help}"
+    );
+    for form in ["junit", "github", "ktap", "html"] {
+        let run = project.harness(&["check", "--format", form, "--", "true"]);
+        run.assert_status(125);
+        assert!(run.stderr.contains("so give RULES.yaml"), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn help_is_as_wide_as_it_is_told_and_a_hundred_columns_at_most() {
     let project = Project::new();
     for (columns, widest) in [("80", 80), ("300", 100)] {
