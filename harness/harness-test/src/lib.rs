@@ -73,6 +73,8 @@ mod outcome;
 mod program;
 mod trials;
 mod update;
+#[cfg(test)]
+mod update_tests;
 mod words;
 
 pub use check::{Check, trace};
