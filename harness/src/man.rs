@@ -29,7 +29,13 @@ pub(crate) struct Arguments {
     /// without it, harness.1 is printed
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
+    /// Print one page in Markdown instead, with the help of every command
+    #[arg(long, conflicts_with = "folder")]
+    markdown: bool,
 }
+
+/// How wide the text in Markdown is.
+const COLUMNS: usize = 100;
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -42,8 +48,12 @@ enum ManError {
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
     let Some(folder) = &arguments.folder else {
-        let page = page(&help::command());
-        let printed = out::print(&String::from_utf8_lossy(&page));
+        let command = help::command();
+        let page = match arguments.markdown {
+            true => markdown(&command),
+            false => String::from_utf8_lossy(&page(&command)).into_owned(),
+        };
+        let printed = out::print(&page);
         return out::ended(printed, status::PASSED, status::USAGE);
     };
     match write_all(folder) {
@@ -70,6 +80,30 @@ fn write_all(folder: &Path) -> Result<(), ManError> {
         written.map_err(|source| ManError::Unwritable { path, source })?;
     }
     Ok(())
+}
+
+/// The help of every command, in the groups of the program's own.
+fn markdown(command: &Command) -> String {
+    let mut page =
+        "# Commands\n\nThis page is what `harness man --markdown` prints: for each command \
+                    that of `harness help COMMAND`.\n"
+            .to_owned();
+    for group in help::groups(command) {
+        page += &format!("\n## {}\n", group.heading);
+        for (name, _) in &group.commands {
+            let one = command.find_subcommand(name);
+            let Some(one) = one.filter(|one| one.get_name() != "help") else {
+                continue;
+            };
+            let help = one.clone().term_width(COLUMNS).render_long_help();
+            page += &format!("\n### harness {name}\n\n```text shown\n");
+            for line in help.to_string().trim_end().lines() {
+                page = page + line.trim_end() + "\n";
+            }
+            page += "```\n";
+        }
+    }
+    page
 }
 
 /// A page in roff's language.

@@ -91,6 +91,29 @@ fn man_writes_a_page_for_each_command() {
 }
 
 #[test]
+fn the_page_of_all_commands_is_what_the_program_says_of_them() {
+    let project = Project::new();
+    let page = project.harness(&["man", "--markdown"]);
+    page.assert_status(0);
+    let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/commands.md");
+    let stored = fs::read_to_string(stored).expect("the page");
+    assert!(
+        page.stdout == stored,
+        "harness/docs/commands.md is old: cargo run -- man --markdown > harness/docs/commands.md"
+    );
+    // And that is what a reader gets by the command.
+    let mut command = project.program(&["help", "merge"]);
+    let output = command.env("COLUMNS", "100").output().expect("the program");
+    let help = String::from_utf8(output.stdout).expect("text");
+    let lines: Vec<&str> = help.trim_end().lines().map(str::trim_end).collect();
+    let block = format!(
+        "### harness merge\n\n```text shown\n{}\n```\n",
+        lines.join("\n")
+    );
+    assert!(stored.contains(&block), "{block}");
+}
+
+#[test]
 fn a_man_page_that_cannot_be_written_is_an_error() {
     let project = Project::new();
     project.write("file", "");
