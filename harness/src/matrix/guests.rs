@@ -238,7 +238,7 @@ impl Work<'_> {
             Heard::Err(bytes) => said.extend(bytes),
         };
         let ended = matrix::run(kernel, &self.machine, &job, &mut hear);
-        let code = ended.map_err(|error| with_hint(chain(&error), error.hint()))?;
+        let code = ended.map_err(|error| with_hint(chain(&error), error.hint(Some(kernel))))?;
         tell(code.shell_status(), &said)
     }
 
