@@ -151,8 +151,10 @@ fn a_name_of_a_recording_ends_no_line_of_a_script() {
     assert!(of(&["script"]).contains("\\n\\u{1b}\\r\\u{7f}"));
 }
 
+type Environment<'a> = &'a [(&'a str, &'a str)];
+
 /// What a command writes to a terminal, both outputs in their order.
-fn on_terminal(project: &Project, environment: &[(&str, &str)], arguments: &[&str]) -> String {
+fn on_terminal(project: &Project, environment: Environment<'_>, arguments: &[&str]) -> String {
     // It copies what the terminal gets, and ends with the command's status.
     const SPAWN: &str = "import os, pty, sys\n\
         sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
@@ -204,7 +206,7 @@ fn a_terminal_has_colours_and_progress_as_its_user_wants_them() {
         project.scenario(name, "workload: { run: [\"true\"] }\nsnapshot: false");
     }
     let run = ["run", "--jobs", "1", "--repeat", "3", "scenarios"];
-    let cases: [(&[(&str, &str)], bool, bool); 5] = [
+    let cases: [(Environment<'_>, bool, bool); 5] = [
         (&[("TERM", "xterm")], true, true),
         (&[("TERM", "xterm"), ("NO_COLOR", "")], true, true),
         (&[("TERM", "xterm"), ("NO_COLOR", "1")], false, true),

@@ -86,16 +86,18 @@ fn a_scenario_runs_the_program_that_was_just_built_and_a_failure_says_how_to_run
     }
 }
 
+type Environment<'a> = &'a [(&'a str, &'a str)];
+
 #[test]
 fn what_becomes_of_a_new_trace_is_said_in_the_words_of_insta() {
     require!(right_to_trace());
     const FOLDER: &str = "tests/kernel/stored/snapshots";
     const SNAPSHOT: &str = "tests/kernel/stored/snapshots/stored.snap";
-    let stored = |env: &[(&str, &str)]| {
+    let stored = |env: Environment<'_>| {
         let (is_good, text) = package().kernel(&["--exact", "stored"], env);
         (is_good, package().files(FOLDER), text)
     };
-    let new: [(&[(&str, &str)], bool, &[&str]); 9] = [
+    let new: [(Environment<'_>, bool, &[&str]); 9] = [
         (&[("CI", "true"), ("HARNESS_UPDATE", "1")], false, &[]),
         (&[("CI", "true"), ("INSTA_UPDATE", "always")], false, &[]),
         (&[("INSTA_UPDATE", "no")], false, &[]),
@@ -123,7 +125,7 @@ fn what_becomes_of_a_new_trace_is_said_in_the_words_of_insta() {
     let old = snapshot.replace("fsync", "sync");
     std::fs::write(package().path(SNAPSHOT), &old).expect("the snapshot");
     let both: &[&str] = &["stored.snap", "stored.snap.new"];
-    let changed: [(&[(&str, &str)], bool, &[&str]); 4] = [
+    let changed: [(Environment<'_>, bool, &[&str]); 4] = [
         (&[("INSTA_UPDATE", "no")], false, &both[..1]),
         (&[("INSTA_UPDATE", "unseen")], false, both),
         // As `cargo insta test` calls: it reviews afterwards.
