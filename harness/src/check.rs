@@ -128,9 +128,12 @@ fn rules_file(word: &str) -> Result<PathBuf, String> {
 }
 
 fn is_folder(word: &str) -> Result<PathBuf, String> {
-    match Path::new(word).is_dir() {
-        true => Ok(word.into()),
-        false => Err("there is no such folder".to_owned()),
+    match std::fs::canonicalize(word) {
+        Ok(folder) if folder.parent().is_none() => {
+            Err("all files of the machine are too many: name the folders that matter".to_owned())
+        }
+        Ok(folder) if folder.is_dir() => Ok(folder),
+        _ => Err("there is no such folder".to_owned()),
     }
 }
 

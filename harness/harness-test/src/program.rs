@@ -81,10 +81,16 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// What the variable `HARNESS` names.
+fn named() -> Option<PathBuf> {
+    let named = std::env::var_os("HARNESS").filter(|named| !named.is_empty());
+    named.map(PathBuf::from)
+}
+
 /// Where `harness` is.
 pub(crate) fn find() -> Result<PathBuf, Error> {
-    if let Some(named) = std::env::var_os("HARNESS").filter(|named| !named.is_empty()) {
-        return Ok(named.into());
+    if let Some(named) = named() {
+        return Ok(named);
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -119,7 +125,10 @@ fn output(command: &mut Command) -> Result<Output, Error> {
     command.stdin(Stdio::null());
     command.output().map_err(|error| match error.kind() {
         // If it is there, its interpreter is not.
-        io::ErrorKind::NotFound if !program.exists() => Error::Named(program),
+        io::ErrorKind::NotFound if !program.exists() => match named() {
+            Some(named) => Error::Named(named),
+            None => Error::Missing,
+        },
         _ => Error::Start(program, error),
     })
 }

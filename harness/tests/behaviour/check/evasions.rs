@@ -171,13 +171,16 @@ fn what_is_not_known_says_why_and_is_known_in_a_folder_that_was_looked_at() {
         super::done(&lines, "read").contains(&secret.as_str()),
         "{lines:?}"
     );
-    let absent = project.harness(&["check", "--folder", "nowhere", "--", "true"]);
-    absent.assert_status(125);
-    assert!(
-        absent.stderr.contains("no such folder"),
-        "{}",
-        absent.stderr
-    );
+    project.write("file", "");
+    for (folder, said) in [
+        ("nowhere", "no such folder"),
+        ("file", "no such folder"),
+        ("/usr/..", "name the folders that matter"),
+    ] {
+        let run = project.harness(&["check", "--folder", folder, "--", "true"]);
+        run.assert_status(125);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
 }
 
 fn other_link(folder: &std::path::Path) {
