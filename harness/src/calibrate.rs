@@ -57,8 +57,7 @@ fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     let is_watched = out::has_sequences(&std::io::stderr());
     let progress = |done: u32, total: u32| {
         if is_watched {
-            let end = if done < total { "" } else { "\r\u{1b}[K" };
-            note_for_now!("\r\u{1b}[K{done} of {total} runs{end}");
+            note_for_now!("{done} of {total} runs");
         }
     };
     let calibrating = arguments
@@ -66,7 +65,7 @@ fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
         .map_or_else(Calibrating::default, Calibrating::exactly);
     let calibration = suite.calibrate(&calibrating, &control, &progress);
     if is_watched {
-        note_for_now!("\r\u{1b}[K");
+        note_for_now!("");
     }
     match calibration {
         Ok(calibration) => conclude(arguments, suite, &calibration),

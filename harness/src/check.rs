@@ -29,13 +29,20 @@ use trace_harness::verdict::Verdict;
 #[derive(Debug, clap::Args)]
 #[command(
     override_usage = "harness check [OPTIONS] [RULES.yaml] -- CMD...",
+    mut_arg("format", |format| format.help(FORMAT)),
+    mut_arg("files", |files| files.help(REPORT)),
     after_help = "\
+Examples:\n  \
+  harness check -- make install                     what it does, and whether that is all\n  \
+  harness check --learn rules.yaml -- make install  writes rules that allow that\n  \
+  harness check rules.yaml -- make install          fails where it does anything else\n\n\
 Without rules it states what the command did: programs executed; files read outside of the working \
 directory, written, removed and renamed; peers and addresses; privileges; signals to other \
 processes; and whether that is all. What it says goes to standard error, as standard output is the \
 command's.\n\n\
-The command has the host, its descriptors and its environment, as without the harness; a process \
-that outlives it is ended, and said.\n\n\
+The command has this machine, your descriptors and your environment, as if it were called without \
+the harness. A process of its that still runs when it has ended is killed, and the report names \
+it.\n\n\
 Exit status: with rules 0 pass, 1 fail, 2 usage error or wrong rules, 77 skipped, 99 the harness \
 itself could not do its work. Without rules the command's own, 128 + n when signal n killed it; 127 \
 where it was not found, 126 where it could not be executed, 125 when the harness had trouble, or \
@@ -46,11 +53,19 @@ pub(crate) struct Arguments {
     /// `tests` with what single tests may do
     #[arg(value_name = "RULES.yaml", value_parser = rules_file)]
     rules: Option<PathBuf>,
-    /// In a world of its own, as `harness trace --sandbox`
+    /// In a world of its own, as a scenario with no key `sandbox` has: an empty working directory,
+    /// the host's files read-only, no network, a fixed environment, no descriptors but the standard
+    /// ones
     #[arg(long)]
     sandbox: bool,
+    /// Look at what lies in this folder before the command starts, as is done with the working
+    /// directory, that of temporary files and the folders of `writes`: a name that the command uses
+    /// there is then known for what it was; may be given several times
+    #[arg(long, value_name = "DIR", value_parser = is_folder, conflicts_with = "sandbox")]
+    folder: Vec<PathBuf>,
     /// How the statement finds the test that did something: by the process of a test, by the name
-    /// of its thread, or by what the runner had last printed. With rules they say it (`blame`)
+    /// of its thread, or by what the runner had last printed; where there are rules, their `blame`
+    /// says it instead
     #[arg(long, value_name = "BY", value_enum, conflicts_with = "rules")]
     blame: Option<Blame>,
     /// Write rules that let the command do what it did to FILE. Names that look drawn become globs
@@ -65,7 +80,8 @@ pub(crate) struct Arguments {
     /// Write the report to this file instead of standard error
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Size of each CPU's ring (64KiB, 4MiB), rounded up to a power of two of pages
+    /// How much room the records of each CPU have until they are read (64KiB, 4MiB): a power of two
+    /// of memory pages, rounded up
     #[arg(short = 'm', long = "ring-size", value_name = "SIZE", value_parser = options::size)]
     ring_size: Option<u64>,
     /// How much of the trace may wait to be read, give or take the rings: 256 MiB of it in memory,
@@ -111,6 +127,16 @@ fn rules_file(word: &str) -> Result<PathBuf, String> {
     }
 }
 
+fn is_folder(word: &str) -> Result<PathBuf, String> {
+    match std::fs::canonicalize(word) {
+        Ok(folder) if folder.parent().is_none() => {
+            Err("all files of the machine are too many: name the folders that matter".to_owned())
+        }
+        Ok(folder) if folder.is_dir() => Ok(folder),
+        _ => Err("there is no such folder".to_owned()),
+    }
+}
+
 /// The right to trace is too small.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -118,6 +144,12 @@ fn rules_file(word: &str) -> Result<PathBuf, String> {
      the calls of own programs alone"
 )]
 struct Within;
+
+const FORMAT: &str = "The form of the report. A statement has human, json (a line for each thing, \
+    then a summary) and markdown; a verdict by rules has all";
+const REPORT: &str = "Also write the report to FILE, in the form of its ending: .txt, .json or \
+    .jsonl (lines), .md (Markdown); by rules also .xml (JUnit), .tap (KTAP), .html (a single \
+    page); may be given several times";
 
 /// How many bytes of a line of a runner are read.
 const LINE: u16 = 1024;
@@ -196,7 +228,7 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
         command: command.clone(),
         outputs: scenario.beside.outputs.clone(),
     };
-    let folders = folders(&scenario);
+    let folders = folders(&scenario, &arguments.folder);
     let bench = whom::bench(&host)?.with_backlog(arguments.backlog.map(Bounds::of));
     let reach = bench.reach().map_err(|error| {
         let hint = error.hint();
@@ -219,7 +251,7 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
         handed: handed.clone(),
         workload,
         directory: directory.as_ref(),
-        folders,
+        folders: folders.clone(),
         is_judged: arguments.rules.is_some(),
         timeout: arguments.timeout.map(Duration::from_secs),
     };
@@ -233,7 +265,7 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     };
     let said = match &arguments.rules {
         Some(_) => judge(arguments, checked, &mut sink)?,
-        None => state(arguments, &blaming, &handed, checked, &mut sink)?,
+        None => state(arguments, &blaming, &handed, (checked, folders), &mut sink)?,
     };
     sink.finish()?;
     Ok(said)
@@ -255,8 +287,8 @@ fn suits(arguments: &Arguments) -> Result<(), NoCheck> {
     let mut forms = arguments.results.forms().map(|(form, _)| form);
     let is_stated = |form| matches!(form, Form::Human | Form::Json | Form::Markdown);
     if arguments.rules.is_none() && !(is_stated(arguments.results.format) && forms.all(is_stated)) {
-        let text = "a statement is written as text, Markdown or JSON; other forms are of \
-                    verdicts, and take rules";
+        let text = "a statement is written as text, Markdown or JSON: other forms are of \
+                    verdicts, so give RULES.yaml";
         return Err(Trouble::Usage(text.to_owned()).into());
     }
     Ok(())
@@ -278,8 +310,8 @@ fn scenario(arguments: &Arguments, command: &[String]) -> Result<Scenario, NoChe
 }
 
 /// The folders that the command may change, and whose links must be known before: that of temporary
-/// files, and those of the rules.
-fn folders(scenario: &Scenario) -> Vec<PathBuf> {
+/// files, those of the rules, and those that were named.
+fn folders(scenario: &Scenario, named: &[PathBuf]) -> Vec<PathBuf> {
     let rules = scenario.beside.tests.iter().map(|test| &test.confined);
     let rules = rules.chain(&scenario.expect.confined);
     let globs = rules.flat_map(|rules| rules.writes.iter().flatten());
@@ -294,6 +326,7 @@ fn folders(scenario: &Scenario) -> Vec<PathBuf> {
     });
     let mut folders: Vec<PathBuf> = fixed
         .chain([std::env::temp_dir()])
+        .chain(named.iter().cloned())
         .filter(|folder| folder.components().count() > 1)
         .filter_map(|folder| std::fs::canonicalize(folder).ok())
         .collect();

@@ -110,7 +110,7 @@ fn examine(host: &Host) -> Vec<Finding> {
 /// Tries virtual machines, in which scenarios need no right to trace.
 fn guests() -> Finding {
     let result = trace_harness::matrix::qemu().map_err(|error| {
-        let remedy = error.hint().unwrap_or_default();
+        let remedy = error.hint(None).unwrap_or_default();
         (chain(&error), remedy)
     });
     Finding {

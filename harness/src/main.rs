@@ -55,12 +55,7 @@ use trace_harness::run::Bench;
     name = "harness",
     version,
     max_term_width = 100,
-    after_help = "To begin: harness doctor, then harness new NAME -- CMD. Options of a command: harness help COMMAND.",
-    after_long_help = "Where standard output is full or closed, each command that writes to it ends with an error. Where its reader has gone away \
-(`| head`), a command that only prints ends at once, with status 141; run, merge, matrix, mutate, calibrate, new and vm go on, and keep their status. \
-What cannot be said on standard error is not said; that of trace and stat is what was asked for, and its loss an error.\n\n\
-A file that a command writes is replaced whole or not at all, and keeps its mode and owner; pipes, devices and open descriptors \
-(/dev/stdout) are written in place, symbolic links followed. A file that is read must be a regular one; recordings and traces may be pipes."
+    after_help = "To begin: harness doctor, then harness new NAME -- CMD. Options of a command: harness help COMMAND."
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -11,6 +11,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What holds for all commands, and stands in the page of the program alone.
+const OUTPUTS: &str = "\
+Where standard output is full or closed, each command that writes to it ends with an error. Where \
+its reader has gone away (`| head`), a command that only prints ends at once, with status 141; run, \
+merge, matrix, mutate, calibrate, new and vm go on, and keep their status. A message that standard \
+error does not take is lost; trace and stat, whose result goes there, end with an error.\n\n\
+A file that a command writes is replaced whole or not at all, and keeps its mode and owner; pipes, \
+devices and open descriptors (/dev/stdout) are written in place, symbolic links followed. A file \
+that is read must be a regular one; recordings and traces may be pipes.";
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = "To read one at once: harness man | man -l -\n\
 To install them: harness man /usr/local/share/man/man1")]
@@ -19,7 +29,13 @@ pub(crate) struct Arguments {
     /// without it, harness.1 is printed
     #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
+    /// Print one page in Markdown instead, with the help of every command
+    #[arg(long, conflicts_with = "folder")]
+    markdown: bool,
 }
+
+/// How wide the text in Markdown is.
+const COLUMNS: usize = 100;
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -32,8 +48,12 @@ enum ManError {
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
     let Some(folder) = &arguments.folder else {
-        let page = page(&help::command());
-        let printed = out::print(&String::from_utf8_lossy(&page));
+        let command = help::command();
+        let page = match arguments.markdown {
+            true => markdown(&command),
+            false => String::from_utf8_lossy(&page(&command)).into_owned(),
+        };
+        let printed = out::print(&page);
         return out::ended(printed, status::PASSED, status::USAGE);
     };
     match write_all(folder) {
@@ -60,6 +80,30 @@ fn write_all(folder: &Path) -> Result<(), ManError> {
         written.map_err(|source| ManError::Unwritable { path, source })?;
     }
     Ok(())
+}
+
+/// The help of every command, in the groups of the program's own.
+fn markdown(command: &Command) -> String {
+    let mut page =
+        "# Commands\n\nThis page is what `harness man --markdown` prints: for each command \
+                    that of `harness help COMMAND`.\n"
+            .to_owned();
+    for group in help::groups(command) {
+        page += &format!("\n## {}\n", group.heading);
+        for (name, _) in &group.commands {
+            let one = command.find_subcommand(name);
+            let Some(one) = one.filter(|one| one.get_name() != "help") else {
+                continue;
+            };
+            let help = one.clone().term_width(COLUMNS).render_long_help();
+            page += &format!("\n### harness {name}\n\n```text shown\n");
+            for line in help.to_string().trim_end().lines() {
+                page = page + line.trim_end() + "\n";
+            }
+            page += "```\n";
+        }
+    }
+    page
 }
 
 /// A page in roff's language.
@@ -107,14 +151,17 @@ fn list(groups: &[Group]) -> Roff {
 /// What stands below the options of a command's help, a paragraph each.
 fn notes(command: &Command) -> Roff {
     let mut roff = Roff::new();
-    let text = command
+    let own = command
         .get_after_long_help()
         .or_else(|| command.get_after_help());
-    let Some(text) = text else {
+    let own = own.map(ToString::to_string);
+    let of_all = command.has_subcommands().then(|| OUTPUTS.to_owned());
+    let texts: Vec<String> = own.into_iter().chain(of_all).collect();
+    if texts.is_empty() {
         return roff;
-    };
+    }
     roff.control("SH", ["NOTES"]);
-    for paragraph in text.to_string().split("\n\n") {
+    for paragraph in texts.iter().flat_map(|text| text.split("\n\n")) {
         roff.control("PP", []);
         for (number, line) in paragraph.lines().enumerate() {
             if number > 0 {
@@ -146,6 +193,9 @@ mod tests {
         let looking = page.find(".SS Looking").expect("a group");
         assert!(tests < run && run < looking, "{page}");
         assert!(!page.contains("vm\\-init"), "{page}");
+        let begin = page.find("To begin: harness doctor").expect("the notes");
+        let outputs = page.find("output is full or closed").expect("the notes");
+        assert!(begin < outputs, "{page}");
     }
 
     #[test]

@@ -6,7 +6,6 @@ mod update;
 use crate::kernels::Listed;
 use crate::out::note;
 use crate::reports::Reports;
-use crate::run::UpdateFor;
 use crate::suite::{Chosen, exit_status, refuse};
 use crate::vm::Size;
 use crate::{is_ci, signals, status};
@@ -44,6 +43,15 @@ pub(crate) struct Arguments {
     size: Size,
     #[command(flatten)]
     reports: Reports,
+}
+
+/// Which snapshots are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum UpdateFor {
+    /// The common ones and those of these kernels' versions
+    All,
+    /// Those of these kernels' versions
+    Kernel,
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {

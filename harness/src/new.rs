@@ -221,7 +221,7 @@ fn settle<'a, 'c>(
     let is_watched = out::has_sequences(&std::io::stderr());
     let progress = |done: u32, total: u32| {
         if is_watched {
-            note_for_now!("\r\u{1b}[K{done} of {total} runs");
+            note_for_now!("{done} of {total} runs");
         }
     };
     let calibrating = arguments
@@ -231,7 +231,7 @@ fn settle<'a, 'c>(
         let suite = Suite::of_text(bench, &target.file, &draft.text())?;
         let calibration = suite.calibrate(&calibrating, control, &progress);
         if is_watched {
-            note_for_now!("\r\u{1b}[K");
+            note_for_now!("");
         }
         match calibration {
             Ok(calibration) => return Ok((suite, Ok(calibration))),

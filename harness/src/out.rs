@@ -21,10 +21,11 @@ macro_rules! note {
     };
 }
 
-/// Prints without the end of the line, for a text that is overwritten a moment later.
+/// Prints a text in place of the one before, without the end of the line; only for what
+/// [`has_sequences`].
 macro_rules! note_for_now {
     ($($word:tt)*) => {
-        $crate::out::say(format_args!($($word)*))
+        $crate::out::say_over(format_args!($($word)*))
     };
 }
 
@@ -33,6 +34,14 @@ pub(crate) use {note, note_for_now};
 pub(crate) fn say(text: std::fmt::Arguments<'_>) {
     // If standard error cannot be written, no message can be.
     let _lost = anstream::stderr().lock().write_fmt(text);
+}
+
+/// Returns to the start of the line, and erases it. `NO_COLOR` is about colours, and leaves it.
+const ERASED: &str = "\r\u{1b}[K";
+
+pub(crate) fn say_over(text: std::fmt::Arguments<'_>) {
+    // If standard error cannot be written, no message can be.
+    let _lost = write!(io::stderr().lock(), "{ERASED}{text}");
 }
 
 /// Whether text for this stream has colours: a terminal gets them, unless its user wants none

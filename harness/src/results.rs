@@ -26,7 +26,7 @@ pub(crate) struct Results {
 pub(crate) enum Form {
     #[value(alias = "text")]
     Human,
-    /// A line for each scenario, then one for all
+    /// A line of JSON for each scenario, then one for all
     Json,
     Junit,
     /// Annotations of GitHub Actions, at the lines of scenarios

@@ -32,7 +32,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     sharding: Sharding,
     /// Write new and changed snapshots; with `kernel`, what differs from a snapshot for all kernels
-    /// becomes one for this kernel's version (NAME@6.1.snap), and the other stays
+    /// becomes one for this kernel's version (NAME@6.1.snap), and the other stays; with `unseen`,
+    /// only what has no snapshot yet gets one, and a changed one waits for `harness review`
     #[arg(long, value_name = "FOR", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_enum)]
     update: Option<UpdateFor>,
     /// Run each scenario this many times; every trace must be the same
@@ -75,13 +76,15 @@ pub(crate) struct Arguments {
     rounds: u32,
 }
 
-/// Which kernels a new snapshot is for.
+/// Which snapshots are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum UpdateFor {
-    /// All that have no snapshot of their own
+    /// For all kernels that have none of their own
     All,
-    /// Those of this kernel's version
+    /// For this kernel's version
     Kernel,
+    /// Where there is none yet
+    Unseen,
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
@@ -93,11 +96,11 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         note!("harness: --traces belongs to --format json");
         return status::USAGE;
     }
-    if arguments.list {
-        return list(arguments);
-    }
     if let Err(status) = shard::touch_status_file() {
         return status;
+    }
+    if arguments.list {
+        return list(arguments);
     }
     if arguments.vm.is_some() && reads_report(arguments) {
         note!("harness: the guest of --vm reads the file of --durations: it cannot be a --report");
@@ -156,6 +159,7 @@ fn verdict_options(arguments: &Arguments) -> Vec<String> {
     let update = arguments.update.map(|whom| match whom {
         UpdateFor::All => "--update=all".to_owned(),
         UpdateFor::Kernel => "--update=kernel".to_owned(),
+        UpdateFor::Unseen => "--update=unseen".to_owned(),
     });
     let require = require_all().then(|| "HARNESS_REQUIRE=all".to_owned());
     repeat.into_iter().chain(update).chain(require).collect()
@@ -190,6 +194,7 @@ fn run(arguments: &Arguments, suite: &Suite<'_>, share: Option<&Share>) -> u8 {
         update: match (arguments.update, is_ci()) {
             (Some(UpdateFor::All), _) => Update::Accept,
             (Some(UpdateFor::Kernel), _) => Update::Variant,
+            (Some(UpdateFor::Unseen), _) => Update::Unseen,
             (None, true) => Update::Never,
             (None, false) => Update::Pending,
         },

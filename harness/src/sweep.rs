@@ -260,12 +260,14 @@ impl<'a> Printer<'a> {
         if self.progress {
             let left = plan.runs.saturating_sub(state.done);
             let seconds = left_of(state.began.elapsed(), state.done, left).as_secs();
-            let end = if left == 0 { "\r\u{1b}[K" } else { "" };
-            note_for_now!(
-                "\r\u{1b}[K{} of {} runs, about {seconds} s left{end}",
-                state.done,
-                plan.runs
-            );
+            match left {
+                0 => note_for_now!(""),
+                _ => note_for_now!(
+                    "{} of {} runs, about {seconds} s left",
+                    state.done,
+                    plan.runs
+                ),
+            }
         }
         state.plan = Some(plan);
     }
@@ -299,7 +301,7 @@ impl<'a> Printer<'a> {
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         if self.progress {
-            note_for_now!("\r\u{1b}[K");
+            note_for_now!("");
         }
         if self.arguments.format == Format::Human {
             let mut text = String::new();

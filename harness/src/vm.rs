@@ -171,7 +171,7 @@ fn in_guest(kernel: &Kernel, machine: &Machine, job: &Job, trouble: u8) -> u8 {
         Ok(_) if !told.all() => trouble,
         Ok(how) => u8::try_from(how.shell_status()).unwrap_or(trouble),
         Err(error) => {
-            complain(&error, error.hint());
+            complain(&error, error.hint(Some(kernel)));
             trouble
         }
     }

@@ -4,8 +4,8 @@
 //! The trials are those of `harness run scenarios`, with libtest's arguments in front. The machine
 //! is not looked at before a trial needs it, so that a mere list costs little and needs no rights.
 //!
-//! Environment: `CI` and `INSTA_UPDATE=no` keep everything from being written,
-//! `INSTA_UPDATE=always` accepts new traces; `INSTA_FORCE_PASS=1`, which `cargo insta test` sets,
+//! Environment: `HARNESS_UPDATE` and `INSTA_UPDATE` say in insta's words which traces become
+//! snapshots, and none does where `CI` is set; `INSTA_FORCE_PASS=1`, which `cargo insta test` sets,
 //! forgives a trace that differs from its snapshot and nothing else; `HARNESS_REQUIRE=all` makes
 //! failures of skips.
 
@@ -15,6 +15,8 @@ mod arguments;
 mod interrupt;
 #[path = "scenarios/machine.rs"]
 mod machine;
+#[path = "../harness-test/src/update.rs"]
+mod update;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,7 +30,13 @@ use machine::Machine;
 
 fn main() -> ExitCode {
     let (arguments, filters) = arguments::read(std::env::args_os());
-    let machine = Arc::new(Machine::new());
+    let machine = match Machine::new() {
+        Ok(machine) => Arc::new(machine),
+        Err(message) => {
+            eprintln!("scenarios: {message}");
+            return ExitCode::FAILURE;
+        }
+    };
     let trials = match find() {
         Ok(items) => items
             .into_iter()

@@ -34,8 +34,8 @@ pub use bindings::Bindings;
 pub use blame::{Blamed, Blaming, Tests, needed as blaming_calls};
 pub use candidates::is_meant;
 pub use confined::{
-    Confinement, Deeds, Done, Handed, HandedTo, Judged, PROCESSES, Realm, Statement, changed_among,
-    confine, needed as confined_calls, stated as stated_calls, statement,
+    Confinement, Deeds, Done, Handed, HandedTo, Judged, PROCESSES, Realm, Statement, Unsure,
+    changed_among, confine, needed as confined_calls, stated as stated_calls, statement,
 };
 pub(crate) use field::numeral;
 pub use judge::{Finding, Judgement, MOST_TRIES, Said, Told, judge};

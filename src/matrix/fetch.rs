@@ -5,6 +5,7 @@
 //! has. The mirror is one that the machine itself uses, or Debian's.
 
 use super::cache::CacheError;
+use super::work::Work;
 use perf_records::units::shown_path;
 use std::collections::BTreeSet;
 use std::io;
@@ -98,10 +99,7 @@ pub(super) fn packages(
     };
     let by_hand = folder.join(BY_HAND);
     std::fs::create_dir_all(&by_hand).map_err(write)?;
-    let work = tempfile::Builder::new()
-        .prefix("work-")
-        .tempdir_in(folder)
-        .map_err(write)?;
+    let work = Work::new(folder).map_err(write)?;
     let mut archives = archives(&by_hand).map_err(write)?;
     if archives.is_empty() {
         say(format!(

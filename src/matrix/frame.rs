@@ -16,6 +16,8 @@ pub(super) enum Frame {
     Exit(ExitKind),
     /// The guest could not do its work, and why.
     Trouble(String),
+    /// The same, as its kernel may lack a file system.
+    Lack(String),
     /// To the guest: input for the command; empty at the end of it.
     In(Vec<u8>),
 }
@@ -39,6 +41,7 @@ impl Frame {
                 (b'x', status.as_bytes())
             }
             Self::Trouble(text) => (b't', text.as_bytes()),
+            Self::Lack(text) => (b'l', text.as_bytes()),
             Self::In(bytes) => (b'i', bytes),
         };
         let bytes = bytes.get(..LONGEST).unwrap_or(bytes);
@@ -75,6 +78,7 @@ impl Frame {
             b'e' => Self::Err(bytes),
             b'x' => Self::Exit(exit(&text()).ok_or_else(|| odd(kind))?),
             b't' => Self::Trouble(text()),
+            b'l' => Self::Lack(text()),
             b'i' => Self::In(bytes),
             _ => return Err(odd(kind)),
         }))
@@ -116,6 +120,7 @@ mod tests {
             Frame::Exit(ExitKind::Code(3)),
             Frame::Exit(ExitKind::Signal(9)),
             Frame::Trouble("cannot".to_owned()),
+            Frame::Lack("no".to_owned()),
         ]
     }
 

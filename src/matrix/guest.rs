@@ -211,7 +211,9 @@ impl Guest<'_> {
                     return Err(match (why, self.up.get()) {
                         (RecvTimeoutError::Timeout, true) => GuestError::Late { after, console },
                         (RecvTimeoutError::Timeout, false) => GuestError::NotUp { after, console },
-                        (RecvTimeoutError::Disconnected, _) => GuestError::Died { console },
+                        (RecvTimeoutError::Disconnected, was_up) => {
+                            GuestError::Died { was_up, console }
+                        }
                     });
                 }
             };
@@ -232,6 +234,10 @@ impl Guest<'_> {
                 Frame::Trouble(why) => {
                     let console = Console::of(self.folder);
                     return Err(GuestError::Trouble { why, console });
+                }
+                Frame::Lack(why) => {
+                    let console = Console::of(self.folder);
+                    return Err(GuestError::Lack { why, console });
                 }
             }
         }

@@ -31,6 +31,8 @@ use std::time::{Duration, Instant};
 #[error("{what}")]
 struct InitError {
     what: String,
+    /// Whether it is a file system that a kernel may lack.
+    is_lack: bool,
     source: io::Error,
 }
 
@@ -38,6 +40,7 @@ fn failed<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Init
     let what = what.into();
     move |source| InitError {
         what,
+        is_lack: false,
         source: source.into(),
     }
 }
@@ -65,6 +68,7 @@ pub fn init() -> io::Error {
     };
     let last = match serve(&port) {
         Ok(how) => Frame::Exit(how),
+        Err(error) if error.is_lack => Frame::Lack(chain(&error)),
         Err(error) => Frame::Trouble(chain(&error)),
     };
     sync();
@@ -272,7 +276,10 @@ fn attach(kind: &str, from: &str, at: &str, flags: MsFlags, data: &str) -> Resul
     let mounted = mount(Some(from), at, kind.as_deref(), flags, data.as_deref());
     mounted.map_err(|error| {
         let what = format!("cannot mount {} at {at}", kind.as_deref().unwrap_or(from));
-        failed(what)(error)
+        InitError {
+            is_lack: matches!(kind.as_deref(), Some("9p" | "overlay")),
+            ..failed(what)(error)
+        }
     })
 }
 

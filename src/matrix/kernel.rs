@@ -28,6 +28,19 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    #[cfg(test)]
+    pub(super) fn of_image(name: &str, image: &str, modules: Option<&str>) -> Self {
+        Self {
+            name: name.to_owned(),
+            image: image.into(),
+            modules: modules.map(Into::into),
+            config: None,
+            append: String::new(),
+            under: Vec::new(),
+            fetched: None,
+        }
+    }
+
     /// Returns what was kept beside a fetched kernel, which never changes.
     #[must_use]
     pub fn kept(&self, name: &str) -> Option<String> {

@@ -27,6 +27,7 @@ mod results;
 mod steps;
 mod trouble;
 mod variants;
+mod work;
 
 pub use cache::CacheError;
 pub use fetch::FetchError;

@@ -1,6 +1,7 @@
 //! Why a command in a guest has no end, with the guest's last words.
 
 use super::initramfs::OwnFileError;
+use super::kernel::Kernel;
 use super::modules::ModuleError;
 use std::io;
 use std::path::Path;
@@ -52,6 +53,8 @@ pub enum GuestError {
     /// The guest ended before its command did: a panic, or no memory left.
     #[error("the guest ended before its command did{}", console.shown())]
     Died {
+        /// Whether the command had begun.
+        was_up: bool,
         /// The last lines of its console.
         console: Console,
     },
@@ -66,24 +69,39 @@ pub enum GuestError {
         /// The last lines of its console.
         console: Console,
     },
+    /// The same, of a file system that its kernel may lack.
+    #[error("the guest could not make itself ready: {why}{}", console.shown())]
+    Lack {
+        /// The reason.
+        why: String,
+        /// The last lines of its console.
+        console: Console,
+    },
 }
 
+/// What a guest needs of its kernel.
+const NEEDED: &str = "VIRTIO_PCI, VIRTIO_CONSOLE, 9P_FS, NET_9P_VIRTIO, OVERLAY_FS, DEVTMPFS";
+
 impl GuestError {
-    /// Returns what can be done about it, if anything.
+    /// Returns what can be done about it, if anything, where this kernel was to be booted.
     #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Qemu(_) => Some("install it: apt-get install qemu-system-x86".to_owned()),
-            Self::Trouble { why, .. } if why.contains("mount 9p") => Some(
-                "the guest's files are the host's, by 9p: the kernel needs CONFIG_9P_FS and CONFIG_NET_9P_VIRTIO, built in or in \
-                 its folder of modules (those for clouds, linux-image-cloud-amd64, are without)"
-                    .to_owned(),
-            ),
-            Self::NotUp { .. } => Some(
-                "the kernel must have, built in or as modules beside it: VIRTIO_PCI, VIRTIO_CONSOLE, 9P_FS, NET_9P_VIRTIO, OVERLAY_FS, \
-                 DEVTMPFS"
-                    .to_owned(),
-            ),
+    pub fn hint(&self, kernel: Option<&Kernel>) -> Option<String> {
+        if matches!(self, Self::Qemu(_)) {
+            return Some("install it: apt-get install qemu-system-x86".to_owned());
+        }
+        let kernel = kernel?;
+        match (self, &kernel.modules) {
+            (Self::Lack { .. } | Self::NotUp { .. }, Some(_)) => Some(format!(
+                "the kernel must have, built in or in its folder of modules: {NEEDED}. Kernels for clouds \
+                 (linux-image-cloud-amd64) have no 9P_FS"
+            )),
+            (Self::Lack { .. } | Self::NotUp { .. } | Self::Died { was_up: false, .. }, None) => {
+                Some(format!(
+                    "the list names no `modules` for `{}`, so it must have all that is needed built in: {NEEDED}; or name its \
+                     folder of modules, lib/modules/RELEASE",
+                    kernel.name
+                ))
+            }
             _ => None,
         }
     }
@@ -142,6 +160,41 @@ impl Console {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn kernel(modules: Option<&str>) -> Kernel {
+        Kernel::of_image("own", "bzImage", modules)
+    }
+
+    #[test]
+    fn a_kernel_without_a_folder_of_modules_is_told_that_the_list_names_none() {
+        let console = || Console(Vec::new());
+        let died = |was_up| GuestError::Died {
+            was_up,
+            console: console(),
+        };
+        let lack = || GuestError::Lack {
+            why: String::new(),
+            console: console(),
+        };
+        for error in [died(false), lack()] {
+            let hint = error.hint(Some(&kernel(None))).unwrap();
+            let said = "the list names no `modules` for `own`";
+            assert!(hint.contains(said) && hint.contains("9P_FS"), "{hint}");
+        }
+        let hint = lack()
+            .hint(Some(&kernel(Some("/lib/modules/6.1"))))
+            .unwrap();
+        assert!(
+            hint.contains("in its folder of modules: VIRTIO_PCI"),
+            "{hint}"
+        );
+        // A command that took the guest down, or a kernel that panics with all its modules.
+        assert_eq!(died(true).hint(Some(&kernel(None))), None);
+        assert_eq!(
+            died(false).hint(Some(&kernel(Some("/lib/modules/6.1")))),
+            None
+        );
+    }
 
     #[test]
     fn of_a_console_the_last_lines_are_shown() {

@@ -5,7 +5,9 @@ mod text;
 
 pub use hashed::{Hashed, IdHasher};
 use std::fmt;
-pub use text::{NotText, excerpt, is_hidden, is_order, run, shown, shown_lines, shown_path};
+pub use text::{
+    NotText, excerpt, is_hidden, is_order, run, shell_word, shown, shown_lines, shown_path,
+};
 
 /// A process id (the kernel's `tgid`) in the pid namespace of the process that opened the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

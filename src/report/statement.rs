@@ -4,13 +4,14 @@
 mod folded;
 
 use super::json::{Exit, object_line};
-use crate::matching::{Blamed, Deeds, Done, Statement};
+use crate::matching::{Blamed, Deeds, Done, Statement, Unsure};
 use crate::verdict::Known;
 use folded::{Line, folded};
 use perf_live::units::ExitKind;
-use perf_records::units::shown;
+use perf_records::units::{shell_word, shown};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 /// What a command did, with how much of it is known.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub struct Stated<'a> {
     pub lost: u64,
     /// Why it is not complete; nothing if it is.
     pub gaps: Vec<String>,
+    /// The folders, beside the working directory, that were looked at before the command started.
+    pub looked_at: Vec<PathBuf>,
 }
 
 /// What was done to one thing, all of it together.
@@ -39,8 +42,8 @@ struct Row<'a> {
     is_unsure: bool,
 }
 
-/// What it was done to, and whether that is known.
-type Key<'a> = (Deeds, Option<&'a str>, Option<&'a str>, bool);
+/// What it was done to, and why that is not known.
+type Key<'a> = (Deeds, Option<&'a str>, Option<&'a str>, Option<&'a Unsure>);
 
 /// How a kind of deeds is called in a text.
 const fn heading(what: Deeds) -> &'static str {
@@ -70,12 +73,12 @@ impl<'a> Stated<'a> {
                 what,
                 to,
                 new,
-                is_known,
+                unsure,
                 is_usual,
                 by,
                 ..
             } = done;
-            let key = (*what, to.as_deref(), new.as_deref(), *is_known);
+            let key = (*what, to.as_deref(), new.as_deref(), unsure.as_ref());
             let row = rows.entry(key).or_default();
             row.count += 1;
             row.is_usual = *is_usual;
@@ -98,12 +101,41 @@ impl<'a> Stated<'a> {
     /// Why it is not complete: what is missing, and what is not known.
     fn reasons(&self) -> Vec<String> {
         let done = self.statement.done.iter();
-        let unknown = done.filter(|done| !done.is_known).count();
-        let unknown = (unknown > 0).then(|| {
-            let marked = "they are marked with a `?`";
-            format!("{unknown} of the deeds are not known in full: {marked}")
-        });
+        let unknown = match done.filter(|done| done.unsure.is_some()).count() {
+            0 => None,
+            1 => Some("1 deed is not known in full: it is marked with a `?`".to_owned()),
+            n => Some(format!(
+                "{n} deeds are not known in full: they are marked with a `?`"
+            )),
+        };
         self.gaps.iter().cloned().chain(unknown).collect()
+    }
+
+    /// What would make more of it known: the folders to look at before, of files of which it is not
+    /// known which they were.
+    fn hint(&self) -> Option<String> {
+        const MOST: usize = 3;
+        let mut folders = BTreeSet::new();
+        for done in &self.statement.done {
+            if let Some(Unsure::Which(_)) = done.unsure {
+                let names = [&done.to, &done.new].into_iter().flatten();
+                folders.extend(names.filter_map(|name| Path::new(name).parent()));
+            }
+        }
+        let is_looked_at = |folder: &Path| self.looked_at.iter().any(|it| folder.starts_with(it));
+        let can_help = |folder: &&Path| {
+            folder.is_absolute() && folder.parent().is_some() && !is_looked_at(folder)
+        };
+        let named = folders.into_iter().filter(can_help).take(MOST);
+        let named =
+            named.map(|folder| format!("--folder {}", shell_word(&folder.to_string_lossy())));
+        let named: Vec<String> = named.collect();
+        (!named.is_empty()).then(|| {
+            format!(
+                "what lies in a folder before the command starts is looked at by {}",
+                named.join(" ")
+            )
+        })
     }
 
     /// Whether it says all that the command did.
@@ -135,10 +167,10 @@ impl<'a> Stated<'a> {
         let of = |what: Deeds| {
             let own = rows.iter().filter(|(key, _)| key.0 == what);
             let (usual, own): (Vec<_>, Vec<_>) = own.partition(|(_, row)| row.is_usual);
-            let lines = own.into_iter().map(|((_, to, new, is_known), row)| Line {
+            let lines = own.into_iter().map(|((_, to, new, unsure), row)| Line {
                 path: to.unwrap_or(UNREAD).to_owned(),
                 new: new.map(str::to_owned),
-                is_known: *is_known,
+                why: unsure.map(ToString::to_string),
                 n_files: 1,
                 count: row.count,
                 tests: row.tests.iter().map(|test| (*test).to_owned()).collect(),
@@ -166,6 +198,9 @@ impl<'a> Stated<'a> {
         for reason in self.reasons() {
             let _always_fits = writeln!(out, "  because {}", shown(&reason));
         }
+        if let Some(hint) = self.hint() {
+            let _always_fits = writeln!(out, "  hint: {hint}");
+        }
         for (what, lines, usual) in self.sections() {
             let _always_fits = writeln!(out, "{}", counted(what, &lines, usual));
             for line in lines {
@@ -187,6 +222,9 @@ impl<'a> Stated<'a> {
         for reason in self.reasons() {
             let _always_fits = writeln!(out, "- because {}", code(&reason));
         }
+        if let Some(hint) = self.hint() {
+            let _always_fits = writeln!(out, "- hint: {}", code(&hint));
+        }
         for (what, lines, usual) in self.sections() {
             let _always_fits = writeln!(out, "\n### {}\n", counted(what, &lines, usual));
             for line in lines {
@@ -197,12 +235,13 @@ impl<'a> Stated<'a> {
 
     /// Appends it as JSON lines: one for each thing, then the summary.
     pub fn json(&self, out: &mut String) {
-        for ((what, to, new, is_known), row) in self.rows() {
+        for ((what, to, new, unsure), row) in self.rows() {
             object_line(out, "done", |line| {
                 line.put("what", what.word());
                 line.put("to", to);
                 line.put("new", new);
-                line.put("known", is_known);
+                line.put("known", unsure.is_none());
+                line.put_some("why", unsure.map(ToString::to_string));
                 line.put("usual", row.is_usual);
                 line.put("count", row.count);
                 line.put("tests", &row.tests);
@@ -212,6 +251,7 @@ impl<'a> Stated<'a> {
         object_line(out, "summary", |line| {
             line.put("complete", self.is_complete());
             line.put("reasons", self.reasons());
+            line.put_some("hint", self.hint());
             line.put("lost", self.lost);
             line.put("processes", self.processes);
             let tests = self.statement.tests.iter().map(|it| &**it);

@@ -91,15 +91,21 @@ fn attempt(
 ) -> Result<Outcome, RunError> {
     let handed = handed(plan, &subject.handed);
     let is_judged = subject.is_judged;
+    let mut remarks = Vec::new();
     let ran = match live(bench, plan, subject, control) {
-        Ok((run, linked)) => Ok(Run {
-            findings: [run.findings, handed, linked].concat(),
-            ..run
-        }),
+        Ok((run, linked, known)) => {
+            remarks = known.remarks();
+            Ok(Run {
+                findings: [run.findings, handed, linked].concat(),
+                ..run
+            })
+        }
         Err(error) if is_judged => Err(NoRun::from(error)),
         Err(error) => return Err(error),
     };
-    judged(plan, &Stored::default(), ran)
+    let mut outcome = judged(plan, &Stored::default(), ran)?;
+    outcome.remarks.extend(remarks);
+    Ok(outcome)
 }
 
 fn live(
@@ -107,7 +113,7 @@ fn live(
     plan: &Plan,
     subject: Subject<'_>,
     control: &mut dyn Control,
-) -> Result<(Run, Vec<Finding>), RunError> {
+) -> Result<(Run, Vec<Finding>, Names), RunError> {
     let mut workload = subject.workload;
     workload.group = bench.group();
     let (inside, outside) = match subject.directory {
@@ -136,7 +142,7 @@ fn live(
     };
     let (run, _) = started(bench, plan, control, Extras::default(), start)?;
     let linked = linked(plan, &run, &known, &inside);
-    Ok((run, linked))
+    Ok((run, linked, known))
 }
 
 /// The files that were changed by one of their names, and have others that are not known: these may

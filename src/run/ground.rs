@@ -3,6 +3,7 @@
 
 use perf_live::host::{Lying, has_changed, lying};
 use perf_live::sandbox::{Part, World};
+use perf_records::units::shown_path;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -20,6 +21,8 @@ pub struct Names(Arc<Mutex<Known>>);
 struct Known {
     /// The folders of which all is known, by their paths as the workload sees them.
     folders: Vec<Vec<u8>>,
+    /// Those that have too many files for that.
+    too_full: Vec<PathBuf>,
     found: BTreeMap<Vec<u8>, Found>,
     /// How many names the files have that have several, when they were looked at.
     links: BTreeMap<Vec<u8>, u64>,
@@ -41,6 +44,10 @@ const MOST: usize = 200_000;
 impl Names {
     /// Lists these folders of the machine, for a run that may change any file of it.
     pub(super) fn of_machine(folders: &[PathBuf]) -> Self {
+        Self::of_machine_with(folders, MOST)
+    }
+
+    fn of_machine_with(folders: &[PathBuf], most: usize) -> Self {
         let mut known = Known {
             machine: Some(Machine {
                 is_open: true,
@@ -49,15 +56,30 @@ impl Names {
             ..Known::default()
         };
         for folder in folders {
-            let most = MOST.saturating_sub(known.found.len());
-            if let Some((found, links)) = below(folder, folder, most) {
-                known.found.extend(found);
-                known.links.extend(links);
-                let path = folder.as_os_str().as_bytes();
-                known.folders.push(path.to_vec());
-            }
+            let most = most.saturating_sub(known.found.len());
+            let Some((found, links)) = below(folder, folder, most) else {
+                known.too_full.push(folder.clone());
+                continue;
+            };
+            known.found.extend(found);
+            known.links.extend(links);
+            let path = folder.as_os_str().as_bytes();
+            known.folders.push(path.to_vec());
         }
         Self(Arc::new(Mutex::new(known)))
+    }
+
+    /// Returns for each folder that has too many files what that means, for a person.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = |folder: &PathBuf| {
+            format!(
+                "what lies below `{}` was not looked at before the run: with all else there are \
+                 more than {MOST} files",
+                shown_path(folder)
+            )
+        };
+        known.too_full.iter().map(said).collect()
     }
 
     /// Lists the directory of a run that has not begun; the workload sees it as `inside`.
@@ -68,6 +90,7 @@ impl Names {
             found,
             links,
             machine: Some(Machine::of(world)),
+            ..Known::default()
         };
         Self(Arc::new(Mutex::new(known)))
     }
@@ -88,8 +111,7 @@ impl Names {
         Self(Arc::new(Mutex::new(Known {
             folders: directory.into_iter().collect(),
             found,
-            links: BTreeMap::new(),
-            machine: None,
+            ..Known::default()
         })))
     }
 
@@ -248,4 +270,31 @@ fn looked(path: &Path, since: Option<SystemTime>) -> (Found, Option<u64>) {
         Lying::Unknown => Found::Unknown,
     };
     (found, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_has_too_many_files_is_told_of_and_those_behind_it_are_listed() {
+        let root = tempfile::tempdir().unwrap();
+        let folders = ["few", "many", "other"].map(|name| root.path().join(name));
+        for (folder, n_files) in folders.iter().zip([1, 5, 1]) {
+            std::fs::create_dir(folder).unwrap();
+            (0..n_files).for_each(|n| std::fs::write(folder.join(n.to_string()), "").unwrap());
+        }
+        let names = Names::of_machine_with(&folders, 5);
+        let remarks = names.remarks();
+        let many = format!("`{}` was not looked at", folders[1].display());
+        assert!(
+            remarks.len() == 1 && remarks[0].contains(&many),
+            "{remarks:?}"
+        );
+        let known = names.0.lock().unwrap();
+        let listed: Vec<&[u8]> = known.folders.iter().map(Vec::as_slice).collect();
+        let expected = [&folders[0], &folders[2]].map(|it| it.as_os_str().as_bytes());
+        assert_eq!(listed, expected);
+        assert!(Names::of_machine(&folders).remarks().is_empty());
+    }
 }

@@ -10,6 +10,8 @@ pub enum Update {
     Never,
     /// It is put aside for review.
     Pending,
+    /// It becomes the snapshot where none is compared with, and is put aside for review elsewhere.
+    Unseen,
     /// It becomes the snapshot.
     Accept,
     /// It becomes the snapshot of this kernel's version (`name@6.1.snap`); the one for all kernels
@@ -53,6 +55,13 @@ impl Default for Options {
             save: None,
             dumps: None,
         }
+    }
+}
+
+impl Update {
+    /// Whether a snapshot may be another one after a run.
+    pub(super) fn accepts(self) -> bool {
+        matches!(self, Self::Unseen | Self::Accept | Self::Variant)
     }
 }
 

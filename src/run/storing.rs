@@ -5,7 +5,7 @@ use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
 use crate::calibrate::Calibration;
 use crate::snapshot::{self, Together};
 use crate::verdict::{About, Finding, Verdict};
-use perf_records::units::shown_path;
+use perf_records::units::{shell_word, shown_path};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -24,16 +24,20 @@ impl Suite<'_> {
                 snapshot::forget_pending(&item.place().choose(&self.bench.release))?;
             }
             // A run with another failure has no trace to keep.
-            (SnapshotOutcome::Differs { file, .. }, Some(text)) if outcome.only_snapshot => {
+            (SnapshotOutcome::Differs { file, stored }, Some(text)) if outcome.only_snapshot => {
+                let update = match update {
+                    Update::Unseen if stored.is_none() => Update::Accept,
+                    update => update,
+                };
                 match update {
                     Update::Never => {}
-                    Update::Pending => {
+                    Update::Pending | Update::Unseen => {
                         let pending = snapshot::pending(file);
                         snapshot::write(&pending, text, &provenance)?;
                         let root = item.place().root;
                         let folder = match root == Path::new("snapshots") {
                             true => String::new(),
-                            false => format!(" {}", shown_path(&root)),
+                            false => format!(" {}", shell_word(&root.to_string_lossy())),
                         };
                         let text = format!(
                             "the new trace waits in `{}`: harness review{folder}",

@@ -6,9 +6,7 @@ use super::rejudge::rejudge;
 use super::scenario::stored;
 use super::side_by_side::side_by_side;
 use super::storing::differs;
-use super::{
-    Bench, Control, Item, Options, PATH, RecordedRun, ScenarioReport, Subject, Update, lay_out,
-};
+use super::{Bench, Control, Item, Options, PATH, RecordedRun, ScenarioReport, Subject, lay_out};
 use crate::plan::{Counting, Facts, Plan, PlanError};
 use crate::scenario::Scenario;
 use crate::snapshot::Place;
@@ -320,7 +318,7 @@ impl<'a> Suite<'a> {
                     let differs = differs(first.as_deref(), outcome.text.as_deref());
                     first = first.or(outcome.text.take());
                     report.take(&mut outcome);
-                    if matches!(options.update, Update::Accept | Update::Variant) {
+                    if options.update.accepts() {
                         match stored(self.bench, plan, item) {
                             Ok(accepted) => before = accepted,
                             Err(error) => report.break_by(&error),

@@ -2,6 +2,7 @@
 
 use crate::outcome::{Outcome, Verdict};
 use crate::program::{self, Error};
+use crate::words::{Events, Expected};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub struct Check {
     lists: Vec<(&'static str, Vec<String>)>,
     between: Vec<[String; 3]>,
     confined: Vec<(String, String)>,
+    texts: Vec<(&'static str, Expected)>,
+    files_after: Vec<(String, Expected)>,
 }
 
 impl Check {
@@ -68,10 +71,30 @@ impl Check {
         self
     }
 
-    /// Records these events instead of those that the steps name: names of calls, patterns
-    /// (`rename*`), classes (`%file`), tracepoints (`sched:sched_process_exec`).
-    pub fn events<S: Into<String>>(mut self, events: impl IntoIterator<Item = S>) -> Self {
-        self.events.extend(events.into_iter().map(Into::into));
+    /// What it writes to standard output: a string is exactly that.
+    pub fn stdout(mut self, text: impl Into<Expected>) -> Self {
+        self.texts.push(("stdout", text.into()));
+        self
+    }
+
+    /// What it writes to standard error: a string is exactly that.
+    pub fn stderr(mut self, text: impl Into<Expected>) -> Self {
+        self.texts.push(("stderr", text.into()));
+        self
+    }
+
+    /// What is at a path of its working directory after the run: a string is what the file holds,
+    /// exactly. The path may be a glob, as in a scenario's `files_after`; the first counts that
+    /// matches.
+    pub fn files_after(mut self, path: impl Into<String>, file: impl Into<Expected>) -> Self {
+        self.files_after.push((path.into(), file.into()));
+        self
+    }
+
+    /// Records these events instead of those that the steps name, one or several: names of calls,
+    /// patterns (`rename*`), classes (`%file`), tracepoints (`sched:sched_process_exec`).
+    pub fn events(mut self, events: impl Into<Events>) -> Self {
+        self.events.extend(events.into().0);
         self
     }
 
@@ -212,6 +235,15 @@ impl Check {
             let _ = writeln!(scenario, "trace: {}", json!({ "events": all }));
         }
         let _ = writeln!(scenario, "expect:\n  exit: {}", self.exit.unwrap_or(0));
+        for (key, text) in &self.texts {
+            let _ = writeln!(scenario, "  {key}: {}", text.yaml());
+        }
+        if !self.files_after.is_empty() {
+            scenario.push_str("  files_after:\n");
+        }
+        for (path, file) in &self.files_after {
+            let _ = writeln!(scenario, "    {}: {}", json!(path), file.yaml());
+        }
         for (key, steps) in &self.lists {
             let _ = writeln!(scenario, "  {key}:");
             for step in steps {
@@ -265,7 +297,7 @@ impl From<&Command> for Check {
     }
 }
 
-/// The trace of a command: `trace(&command).events(["%file"]).normalised()`.
+/// The trace of a command: `trace(&command).events("%file").normalised()`.
 pub fn trace(command: &Command) -> Check {
     Check::from(command)
 }

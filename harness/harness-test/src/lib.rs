@@ -34,8 +34,13 @@
 //! expect: { sequence: [{ fsync: { returns: 0 } }, { "rename*": {} }] }
 //! ```
 //!
-//! Snapshots are written and compared as `harness run` does it. `HARNESS_UPDATE=1` or
-//! `INSTA_UPDATE=always` accepts new ones, and nothing is written where `CI` is set.
+//! Snapshots are written and compared as `harness run` does it. `HARNESS_UPDATE` has insta's words,
+//! and else `INSTA_UPDATE` is looked at: with `always` or `force` new ones are accepted, with
+//! `unseen` those that have none yet, with `new` or `auto` they wait for review, with `no` nothing
+//! is written. Nothing is written where `CI` is set either.
+//!
+//! `TEST_TOTAL_SHARDS` and `TEST_SHARD_INDEX`, as Bazel sets them, choose a share of the tests; with
+//! `--list` or `--exact` they do not, as there somebody else divides.
 //!
 //! # In a test function
 //!
@@ -51,6 +56,7 @@
 //!         .file("config", "a = 1\n")
 //!         .sequence(["fsync: { fd: config.tmp, returns: 0 }", "rename*: { to: config }"])
 //!         .never("%network")
+//!         .files_after("config", "a = 2\n")
 //!         .run()
 //!         .assert();
 //! }
@@ -66,8 +72,13 @@ mod check;
 mod outcome;
 mod program;
 mod trials;
+mod update;
+#[cfg(test)]
+mod update_tests;
+mod words;
 
 pub use check::{Check, trace};
 pub use outcome::{Outcome, Verdict};
 pub use program::Error;
 pub use trials::run;
+pub use words::{Events, Expected};

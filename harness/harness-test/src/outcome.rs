@@ -68,6 +68,8 @@ pub struct Outcome {
     name: String,
     reasons: Vec<String>,
     pub(crate) trace: Option<String>,
+    /// Whether nothing is wrong but that the trace is not the stored one.
+    pub(crate) only_snapshot: bool,
     scenario: Option<String>,
     /// What the harness said besides: how to get a right that is missing.
     said: String,
@@ -86,7 +88,8 @@ impl Outcome {
         let unknown = || Error::Line(line.to_string());
         let mut verdict = Verdict::of(&word).ok_or_else(unknown)?;
         // A trace that is asked for has no stored one to differ from.
-        let has_none_stored = scenario.is_some() && line["only_snapshot"] == Value::Bool(true);
+        let only_snapshot = line["only_snapshot"] == Value::Bool(true);
+        let has_none_stored = scenario.is_some() && only_snapshot;
         if verdict == Verdict::Fail && has_none_stored {
             verdict = Verdict::Pass;
         }
@@ -98,6 +101,7 @@ impl Outcome {
             name: text(line, "name").unwrap_or_default().to_owned(),
             reasons: reasons.collect(),
             trace: text(line, "trace").map(str::to_owned),
+            only_snapshot,
             scenario,
             said: match verdict {
                 Verdict::Skipped | Verdict::Broken => said,

@@ -13,12 +13,24 @@ use std::sync::OnceLock;
 /// The version of `harness` whose JSON lines are read here.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+const INSTALL: &str = "install it with `cargo install --locked --git URL harness-cli`, where URL is \
+    that of the repository that harness-test is from";
+
+/// By these Bazel divides tests among shards.
+const SHARDS: [&str; 3] = [
+    "TEST_SHARD_INDEX",
+    "TEST_TOTAL_SHARDS",
+    "TEST_SHARD_STATUS_FILE",
+];
+
 /// Why `harness` gave no verdict.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// It is not installed.
+    /// It is not installed: the variable `HARNESS` names none, and `PATH` has none.
     Missing,
+    /// The variable `HARNESS` names what is not there.
+    Named(PathBuf),
     /// It could not be started.
     Start(PathBuf, io::Error),
     /// It is of another version.
@@ -42,8 +54,12 @@ impl fmt::Display for Error {
         match self {
             Self::Missing => write!(
                 f,
-                "the program `harness` is neither named by the variable HARNESS nor in PATH: install it with \
-                 `cargo install --locked --path harness` in its repository"
+                "the program `harness` is neither named by the variable HARNESS nor in PATH: {INSTALL}"
+            ),
+            Self::Named(program) => write!(
+                f,
+                "the variable HARNESS names `{}`, which is not there: name the installed program, or {INSTALL}",
+                program.display()
             ),
             Self::Start(program, error) => {
                 write!(f, "cannot start `{}`: {error}", program.display())
@@ -65,10 +81,16 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// What the variable `HARNESS` names.
+fn named() -> Option<PathBuf> {
+    let named = std::env::var_os("HARNESS").filter(|named| !named.is_empty());
+    named.map(PathBuf::from)
+}
+
 /// Where `harness` is.
 pub(crate) fn find() -> Result<PathBuf, Error> {
-    if let Some(named) = std::env::var_os("HARNESS").filter(|named| !named.is_empty()) {
-        return Ok(named.into());
+    if let Some(named) = named() {
+        return Ok(named);
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -102,7 +124,11 @@ fn output(command: &mut Command) -> Result<Output, Error> {
     let program = PathBuf::from(command.get_program());
     command.stdin(Stdio::null());
     command.output().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::Missing,
+        // If it is there, its interpreter is not.
+        io::ErrorKind::NotFound if !program.exists() => match named() {
+            Some(named) => Error::Named(named),
+            None => Error::Missing,
+        },
         _ => Error::Start(program, error),
     })
 }
@@ -116,12 +142,8 @@ pub(crate) fn command(
         .arg("run")
         .args(arguments)
         .args(["--format", "json"]);
-    // Who divides tests among shards divides them here: a test must not be left out once more.
-    for name in [
-        "TEST_SHARD_INDEX",
-        "TEST_TOTAL_SHARDS",
-        "TEST_SHARD_STATUS_FILE",
-    ] {
+    // A test that was chosen must not be left out once more.
+    for name in SHARDS {
         command.env_remove(name);
     }
     for (name, file) in built() {
@@ -150,9 +172,16 @@ pub(crate) fn lines(mut command: Command) -> Result<(Vec<Value>, String), Error>
     Ok((lines, said.trim_end().to_owned()))
 }
 
-/// What scenarios there are below a path: their names, each with its file.
-pub(crate) fn list(path: &Path) -> Result<Vec<(String, PathBuf)>, Error> {
-    let (lines, _) = lines(command([OsStr::new("--list"), path.as_os_str()])?)?;
+/// What scenarios there are below a path: their names, each with its file. Where they are divided,
+/// those of the shard that the environment chooses, if it does.
+pub(crate) fn list(path: &Path, is_divided: bool) -> Result<Vec<(String, PathBuf)>, Error> {
+    let mut command = command([OsStr::new("--list"), path.as_os_str()])?;
+    for name in SHARDS {
+        if let Some(value) = std::env::var_os(name).filter(|_| is_divided) {
+            command.env(name, value);
+        }
+    }
+    let (lines, _) = lines(command)?;
     let mut lines = lines.into_iter();
     let head = lines.next().unwrap_or_default();
     if text(&head, "type") != Some("list") {

@@ -2,9 +2,10 @@
 
 use crate::outcome::{Outcome, Verdict};
 use crate::program;
+use crate::update::{self, Update};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
-use std::ffi::OsString;
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Runs each scenario file below `path`, and each row of a file's `matrix`, as a test with
@@ -17,27 +18,31 @@ pub fn run(path: impl AsRef<Path>) -> ExitCode {
     let arguments = Arguments::from_args();
     let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let path = Path::new(&package).join(path);
-    let trials = match program::list(&path) {
-        Ok(items) => items.into_iter().map(trial).collect(),
-        Err(error) => {
+    // Who lists the tests, or names them exactly, has divided them or will.
+    let is_divided = !arguments.list && !arguments.exact;
+    let found = Update::of_environment().and_then(|update| {
+        let items = program::list(&path, is_divided).map_err(|error| error.to_string())?;
+        Ok(items.into_iter().map(|item| trial(item, update)).collect())
+    });
+    match found {
+        Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
+        Err(message) => {
             // A list of no tests would pass.
-            eprintln!("harness-test: {error}");
-            return ExitCode::FAILURE;
+            eprintln!("harness-test: {message}");
+            ExitCode::FAILURE
         }
-    };
-    libtest_mimic::run(&arguments, trials).exit_code()
+    }
 }
 
-fn trial((name, file): (String, std::path::PathBuf)) -> Trial {
+fn trial((name, file): (String, PathBuf), update: Update) -> Trial {
     let exact = name.clone();
     Trial::ignorable_test(name, move || {
-        let mut words: Vec<OsString> =
-            vec!["--exact".into(), exact.clone().into(), file.clone().into()];
-        words.extend(is_update().then(|| "--update".into()));
-        let run = program::command(words).and_then(|command| Outcome::of(command, None));
-        let outcome = run.map_err(|error| Failed::from(error.to_string()))?;
+        let outcome = outcome(&exact, &file, update).map_err(|error| error.to_string())?;
         match outcome.verdict() {
             Verdict::Pass => Ok(Completion::Completed),
+            Verdict::Fail if outcome.only_snapshot && update::is_forgiven() => {
+                Ok(Completion::Completed)
+            }
             Verdict::Skipped => skipped(&outcome),
             _ => {
                 let again = by_hand(&exact, &file).map_err(|error| error.to_string())?;
@@ -45,6 +50,23 @@ fn trial((name, file): (String, std::path::PathBuf)) -> Trial {
             }
         }
     })
+}
+
+fn outcome(name: &str, file: &Path, update: Update) -> Result<Outcome, program::Error> {
+    let words = [OsStr::new("--exact"), OsStr::new(name), file.as_os_str()];
+    let mut command = program::command(words)?;
+    match update {
+        // As `harness run` knows that nothing is to be written.
+        Update::Never => command.env("CI", "1"),
+        Update::Pending => &mut command,
+        Update::Unseen => command.arg("--update=unseen"),
+        Update::Accept => command.arg("--update=all"),
+    };
+    if update::is_forgiven() {
+        // So that it says whether the trace alone is wrong.
+        command.arg("--traces");
+    }
+    Outcome::of(command, None)
 }
 
 /// Nextest has no word for a test that finds out that it has to be skipped: it would be a pass.
@@ -56,12 +78,6 @@ fn skipped(outcome: &Outcome) -> Result<Completion, Failed> {
     } else {
         Ok(Completion::ignored_with(reasons))
     }
-}
-
-fn is_update() -> bool {
-    let is = |name, value| std::env::var_os(name).is_some_and(|set| set == value);
-    let is_ci = std::env::var("CI").is_ok_and(|set| !matches!(set.as_str(), "" | "0" | "false"));
-    !is_ci && (is("HARNESS_UPDATE", "1") || is("INSTA_UPDATE", "always"))
 }
 
 /// How to run one scenario again by hand, with the programs that its file refers to.

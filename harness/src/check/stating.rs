@@ -20,7 +20,7 @@ pub(super) fn state(
     arguments: &Arguments,
     blaming: &Blaming,
     handed: &[Handed],
-    checked: Checked,
+    (checked, looked_at): (Checked, Vec<PathBuf>),
     sink: &mut Sink,
 ) -> Result<u8, NoCheck> {
     let Checked { report, run } = checked;
@@ -43,6 +43,7 @@ pub(super) fn state(
         processes: run.trace.processes().count(),
         lost: report.lost,
         gaps: gaps.map(|finding| finding.text.clone()).collect(),
+        looked_at,
     };
     let text = |form: Form| {
         let mut text = String::new();

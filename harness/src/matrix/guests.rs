@@ -141,7 +141,7 @@ impl Work<'_> {
             }
         });
         if self.is_terminal {
-            note_for_now!("\r\u{1b}[K");
+            note_for_now!("");
         }
     }
 
@@ -238,7 +238,7 @@ impl Work<'_> {
             Heard::Err(bytes) => said.extend(bytes),
         };
         let ended = matrix::run(kernel, &self.machine, &job, &mut hear);
-        let code = ended.map_err(|error| with_hint(chain(&error), error.hint()))?;
+        let code = ended.map_err(|error| with_hint(chain(&error), error.hint(Some(kernel))))?;
         tell(code.shell_status(), &said)
     }
 
@@ -275,8 +275,10 @@ impl Work<'_> {
     }
 
     fn say(&self, text: &str) {
-        let clear = if self.is_terminal { "\r\u{1b}[K" } else { "" };
-        note!("{clear}harness: {text}");
+        if self.is_terminal {
+            note_for_now!("");
+        }
+        note!("harness: {text}");
         self.show_progress();
     }
 
@@ -291,7 +293,7 @@ impl Work<'_> {
                 under_way.map(|column| format!("{}: {}/{total}", column.kernel, column.done()));
             shown.collect::<Vec<_>>().join("  ")
         });
-        note_for_now!("\r\u{1b}[K{done}");
+        note_for_now!("{done}");
     }
 }
 

@@ -92,7 +92,7 @@ impl<'a> Printer<'a> {
             _ => {}
         }
         if self.progress {
-            note_for_now!("\r\u{1b}[K");
+            note_for_now!("");
         }
         self.told.print(&text);
         if let Ok(mut reports) = self.reports.lock() {
@@ -111,7 +111,7 @@ impl<'a> Printer<'a> {
             Some(runs) => format!(", run {begun} of {runs}"),
             None => String::new(),
         };
-        note_for_now!("\r\u{1b}[K{done} of {} done{run}", self.total);
+        note_for_now!("{done} of {} done{run}", self.total);
     }
 
     /// Returns the reports, and whether all of them were printed.

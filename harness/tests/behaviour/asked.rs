@@ -23,7 +23,7 @@ use trace_harness::verdict::Verdict;
 use crate::support::fifo::Fifo;
 use crate::support::oracle;
 use crate::support::project::Project;
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 
 /// How many records may be read between a request and its answer: one stretch, of which a pass
 /// before may have begun another.
@@ -83,6 +83,7 @@ impl Control for Asks<'_> {
 #[test]
 fn a_request_to_end_does_not_wait_for_what_a_living_process_has_done() {
     require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     let mut command = project.command("python3");
     let script = format!(

@@ -8,6 +8,7 @@ use std::process::Stdio;
 use nix::sys::signal::Signal;
 
 use crate::support::fifo::Fifo;
+use crate::support::oracle;
 use crate::support::process::{self, Started};
 use crate::support::project::{Project, verdict};
 use crate::support::require::{program, require, right_to_trace};
@@ -185,10 +186,26 @@ fn the_first_process_is_told_from_its_children() {
     }
 }
 
+/// A kernel may be built without them, or refuse them (`ia32_emulation=0`).
+fn calls_of_32_bits() -> Result<(), String> {
+    /// What `oracle int80` ends with, through the 32-bit `exit`.
+    const ENDED: i32 = 5;
+    let mut command = std::process::Command::new(oracle::path());
+    let output = command.arg("int80").output().expect("the oracle");
+    match output.status.code() {
+        Some(ENDED) => Ok(()),
+        _ => Err(format!(
+            "this kernel takes no 32-bit calls: {}",
+            output.status
+        )),
+    }
+}
+
 #[test]
 fn a_call_of_32_bits_is_answered_and_counted_with_the_others() {
     require!(right_to_trace());
     require!(program("python3"));
+    require!(calls_of_32_bits());
     // mov eax, 64; int 0x80; ret
     let script = "import ctypes, mmap, os\n\
                   page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)\n\

@@ -4,7 +4,7 @@
 use std::fs;
 
 use crate::support::project::{Project, Run};
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 
 /// Clears the screen, says that all is well, orders something of a CI system, turns the direction
 /// of writing.
@@ -149,4 +149,103 @@ fn a_name_of_a_recording_ends_no_line_of_a_script() {
         assert_eq!(text.lines().count(), lines, "{form:?}");
     }
     assert!(of(&["script"]).contains("\\n\\u{1b}\\r\\u{7f}"));
+}
+
+type Environment<'a> = &'a [(&'a str, &'a str)];
+
+/// What a command writes to a terminal, both outputs in their order.
+fn on_terminal(project: &Project, environment: Environment<'_>, arguments: &[&str]) -> String {
+    // It copies what the terminal gets, and ends with the command's status.
+    const SPAWN: &str = "import os, pty, sys\n\
+        sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+    let words = [
+        &["python3", "-c", SPAWN, env!("CARGO_BIN_EXE_harness")],
+        arguments,
+    ];
+    let run = project.run(environment, &words.concat());
+    run.assert_status(0);
+    run.stdout
+}
+
+/// The lines of a terminal that got this text, without colours.
+fn screen(text: &str) -> Vec<String> {
+    let mut lines = vec![Vec::new()];
+    let mut column = 0;
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let line = lines.last_mut().expect("a line");
+        match c {
+            '\r' => column = 0,
+            '\n' => lines.push(Vec::new()),
+            '\u{1b}' => {
+                let sequence: String = rest
+                    .by_ref()
+                    .take_while(|c| *c != 'm' && *c != 'K')
+                    .collect();
+                if sequence == "[" {
+                    line.truncate(column);
+                }
+            }
+            c => {
+                line.resize(line.len().max(column + 1), ' ');
+                line[column] = c;
+                column += 1;
+            }
+        }
+    }
+    let lines = lines.into_iter().map(|line| line.into_iter().collect());
+    lines.filter(|line: &String| !line.is_empty()).collect()
+}
+
+#[test]
+fn a_terminal_has_colours_and_progress_as_its_user_wants_them() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    for name in ["a", "b"] {
+        project.scenario(name, "workload: { run: [\"true\"] }\nsnapshot: false");
+    }
+    let run = ["run", "--jobs", "1", "--repeat", "3", "scenarios"];
+    let cases: [(Environment<'_>, bool, bool); 5] = [
+        (&[("TERM", "xterm")], true, true),
+        (&[("TERM", "xterm"), ("NO_COLOR", "")], true, true),
+        (&[("TERM", "xterm"), ("NO_COLOR", "1")], false, true),
+        (&[("TERM", "dumb")], false, false),
+        (&[("TERM", "dumb"), ("NO_COLOR", "1")], false, false),
+    ];
+    for (environment, has_colors, has_progress) in cases {
+        let text = on_terminal(&project, environment, &run);
+        assert_eq!(
+            text.contains("\u{1b}[32m"),
+            has_colors,
+            "{environment:?} {text:?}"
+        );
+        for progress in ["\r\u{1b}[K0 of 2 done, run 1 of 6", "\r\u{1b}[K1 of 2 done"] {
+            assert_eq!(
+                text.contains(progress),
+                has_progress,
+                "{environment:?} {text:?}"
+            );
+        }
+        if !has_progress {
+            assert!(!text.contains('\u{1b}'), "{environment:?} {text:?}");
+        }
+        let lines = screen(&text);
+        let begun = |line: &String| line.split("  (").next().map(str::to_owned);
+        let begun: Vec<String> = lines.iter().filter_map(begun).collect();
+        let expected = ["      pass  a", "      pass  b", "2 scenarios: 2 pass"];
+        assert_eq!(begun, expected, "{environment:?} {text:?}");
+        assert!(
+            lines.iter().take(2).all(|line| line.ends_with(" events)")),
+            "{lines:?}"
+        );
+    }
+}
+
+/// The test's own terminal: of a text that is overwritten the tail stays, unless it is erased.
+#[test]
+fn a_screen_keeps_what_nobody_erased() {
+    assert_eq!(screen("12345\rab\r\n"), ["ab345"]);
+    assert_eq!(screen("12345\r\u{1b}[Kab\r\nc"), ["ab", "c"]);
+    assert_eq!(screen("\u{1b}[32mx\u{1b}[0m\r\n"), ["x"]);
 }

@@ -243,13 +243,16 @@ fn the_number_of_threads_comes_from_the_argument_or_the_environment() {
 #[test]
 fn what_is_written_is_what_the_environment_asks_for() {
     require!(right_to_trace());
-    let cases: [(Environment<'_>, &[&str], i32); 6] = [
+    let cases: [(Environment<'_>, &[&str], i32); 9] = [
         (&[], &["snapshots/x.snap.new"], 101),
         (&[("INSTA_UPDATE", "new")], &["snapshots/x.snap.new"], 101),
         (&[("INSTA_UPDATE", "no")], &[], 101),
         (&[("CI", "true")], &[], 101),
         (&[("CI", "true"), ("INSTA_UPDATE", "always")], &[], 101),
         (&[("INSTA_UPDATE", "always")], &["snapshots/x.snap"], 0),
+        (&[("INSTA_UPDATE", "unseen")], &["snapshots/x.snap"], 0),
+        (&[("HARNESS_UPDATE", "force")], &["snapshots/x.snap"], 0),
+        (&[("INSTA_UPDATE", "yes")], &[], 1),
     ];
     for (environment, files, status) in cases {
         let project = project(&[("x", NEW)]);

@@ -13,8 +13,46 @@ mod support;
 fn each_scenario_below_a_folder_is_a_test_and_each_row_of_a_matrix() {
     let (is_good, listed) = package().kernel(&["--list", "--format", "terse"], &[]);
     assert!(is_good, "{listed}");
-    let expected = "fast[fast=1]: test\nfast[fast=2]: test\nsyncs: test\nunmet: test\n";
+    let expected =
+        "fast[fast=1]: test\nfast[fast=2]: test\nstored: test\nsyncs: test\nunmet: test\n";
     assert_eq!(listed, expected);
+    // Bazel's rules for Rust list the tests, and name to each shard its own.
+    let shard = [("TEST_SHARD_INDEX", "0"), ("TEST_TOTAL_SHARDS", "5")];
+    let (_, listed) = package().kernel(&["--list", "--format", "terse"], &shard);
+    assert_eq!(listed, expected);
+    for index in ["0", "1"] {
+        let shard = [("TEST_SHARD_INDEX", index), ("TEST_TOTAL_SHARDS", "2")];
+        let (_, text) = package().kernel(&["--exact", "unmet"], &shard);
+        assert!(text.contains("running 1 test\n"), "{text}");
+    }
+}
+
+#[test]
+fn each_test_is_of_one_shard() {
+    require!(right_to_trace());
+    let mut all = Vec::new();
+    for index in ["0", "1"] {
+        let status = package().path(&format!("status-{index}"));
+        let shard = [
+            ("TEST_SHARD_INDEX", index),
+            ("TEST_TOTAL_SHARDS", "2"),
+            ("TEST_SHARD_STATUS_FILE", status.to_str().expect("text")),
+            ("INSTA_UPDATE", "no"),
+        ];
+        let (_, text) = package().kernel(&[], &shard);
+        assert!(status.exists(), "{text}");
+        let begun = |line: &str| Some(line.strip_prefix("test ")?.split(' ').next()?.to_owned());
+        let own = text.lines().filter_map(begun);
+        let own: Vec<String> = own.filter(|name| name != "result:").collect();
+        assert!((1..5).contains(&own.len()), "{text}");
+        all.extend(own);
+    }
+    all.sort();
+    let expected = ["fast[fast=1]", "fast[fast=2]", "stored", "syncs", "unmet"];
+    assert_eq!(all, expected);
+    let shard = [("TEST_SHARD_INDEX", "2"), ("TEST_TOTAL_SHARDS", "2")];
+    let (is_good, text) = package().kernel(&[], &shard);
+    assert!(!is_good && text.contains("counts from 0"), "{text}");
 }
 
 #[test]
@@ -48,16 +86,68 @@ fn a_scenario_runs_the_program_that_was_just_built_and_a_failure_says_how_to_run
     }
 }
 
+type Environment<'a> = &'a [(&'a str, &'a str)];
+
 #[test]
-fn a_snapshot_is_accepted_by_a_variable_and_then_compared() {
+fn what_becomes_of_a_new_trace_is_said_in_the_words_of_insta() {
     require!(right_to_trace());
-    let words = ["--exact", "syncs"];
-    let (is_good, text) = package().kernel(&words, &[("CI", "true"), ("HARNESS_UPDATE", "1")]);
-    assert!(!is_good && text.contains("there is no snapshot"), "{text}");
-    let (is_good, text) = package().kernel(&words, &[("HARNESS_UPDATE", "1")]);
-    assert!(is_good, "{text}");
-    let (is_good, text) = package().kernel(&words, &[("CI", "true")]);
-    assert!(is_good, "{text}");
+    const FOLDER: &str = "tests/kernel/stored/snapshots";
+    const SNAPSHOT: &str = "tests/kernel/stored/snapshots/stored.snap";
+    let stored = |env: Environment<'_>| {
+        let (is_good, text) = package().kernel(&["--exact", "stored"], env);
+        (is_good, package().files(FOLDER), text)
+    };
+    let new: [(Environment<'_>, bool, &[&str]); 9] = [
+        (&[("CI", "true"), ("HARNESS_UPDATE", "1")], false, &[]),
+        (&[("CI", "true"), ("INSTA_UPDATE", "always")], false, &[]),
+        (&[("INSTA_UPDATE", "no")], false, &[]),
+        (&[("INSTA_UPDATE", "yes")], false, &[]),
+        (&[], false, &["stored.snap.new"]),
+        (&[("INSTA_UPDATE", "new")], false, &["stored.snap.new"]),
+        (&[("INSTA_UPDATE", "unseen")], true, &["stored.snap"]),
+        (&[("INSTA_UPDATE", "force")], true, &["stored.snap"]),
+        (&[("HARNESS_UPDATE", "1")], true, &["stored.snap"]),
+    ];
+    let owned = |files: &[&str]| files.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    for (env, passes, files) in new {
+        let (is_good, found, text) = stored(env);
+        assert_eq!((is_good, found), (passes, owned(files)), "{env:?}: {text}");
+        if is_good {
+            let (is_good, _, text) = stored(&[("CI", "true")]);
+            assert!(is_good, "{text}");
+        }
+        if !files.is_empty() {
+            std::fs::remove_dir_all(package().path(FOLDER)).expect("the folder");
+        }
+    }
+    let (_, _, text) = stored(&[("INSTA_UPDATE", "always")]);
+    let snapshot = std::fs::read_to_string(package().path(SNAPSHOT)).expect(&text);
+    let old = snapshot.replace("fsync", "sync");
+    std::fs::write(package().path(SNAPSHOT), &old).expect("the snapshot");
+    let both: &[&str] = &["stored.snap", "stored.snap.new"];
+    let changed: [(Environment<'_>, bool, &[&str]); 4] = [
+        (&[("INSTA_UPDATE", "no")], false, &both[..1]),
+        (&[("INSTA_UPDATE", "unseen")], false, both),
+        // As `cargo insta test` calls: it reviews afterwards.
+        (
+            &[("INSTA_UPDATE", "new"), ("INSTA_FORCE_PASS", "1")],
+            true,
+            both,
+        ),
+        (&[("INSTA_UPDATE", "always")], true, &both[..1]),
+    ];
+    for (env, passes, files) in changed {
+        let now = std::fs::read_to_string(package().path(SNAPSHOT)).expect("the snapshot");
+        assert_eq!(now, old, "before {env:?}");
+        let (is_good, found, text) = stored(env);
+        assert_eq!((is_good, found), (passes, owned(files)), "{env:?}: {text}");
+    }
+    let now = std::fs::read_to_string(package().path(SNAPSHOT)).expect("the snapshot");
+    assert_eq!(now, snapshot);
+    // What fails for another reason is not forgiven.
+    let (is_good, text) =
+        package().kernel(&["--exact", "fast[fast=1]"], &[("INSTA_FORCE_PASS", "1")]);
+    assert!(!is_good, "{text}");
 }
 
 #[test]
@@ -77,10 +167,23 @@ fn a_scenario_that_is_skipped_is_ignored_and_no_pass_where_a_runner_has_no_word_
 
 #[test]
 fn without_the_program_or_with_another_nothing_passes() {
-    let (is_good, text) = package().kernel(&[], &[("HARNESS", "/nonexistent/harness")]);
-    assert!(!is_good && text.contains("install it with"), "{text}");
-    let (is_good, text) = package().kernel(&[], &[("HARNESS", ""), ("PATH", "/nonexistent")]);
-    assert!(!is_good && text.contains("install it with"), "{text}");
+    let install = "cargo install --locked --git URL harness-cli";
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
+    let readme = std::fs::read_to_string(readme).expect("the README");
+    assert!(readme.lines().any(|line| line == install));
+    let named = "the variable HARNESS names `/nonexistent/harness`, which is not there";
+    let missing = "neither named by the variable HARNESS nor in PATH";
+    for (set, said) in [
+        (&[("HARNESS", "/nonexistent/harness")][..], named),
+        (&[("HARNESS", ""), ("PATH", "/nonexistent")], missing),
+    ] {
+        let (is_good, text) = package().kernel(&[], set);
+        assert!(!is_good && text.contains(said), "{text}");
+        assert!(
+            text.contains(&format!("install it with `{install}`")),
+            "{text}"
+        );
+    }
     for other in ["/bin/true", "/bin/echo"] {
         let (is_good, text) = package().kernel(&[], &[("HARNESS", other)]);
         assert!(!is_good && text.contains("is version `"), "{text}");
@@ -157,5 +260,5 @@ fn test_functions_check_a_program_in_one_call() {
     let output = package().call(&package().checks, &[], &[]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
-    assert!(text.contains("7 passed"), "{text}");
+    assert!(text.contains("8 passed"), "{text}");
 }

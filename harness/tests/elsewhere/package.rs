@@ -36,7 +36,10 @@ fn main() -> std::io::Result<()> {
     if std::env::var_os("FAST").is_none() {
         file.sync_all()?;
     }
-    std::fs::rename(&new, &to)
+    std::fs::rename(&new, &to)?;
+    eprintln!("warning: saved over {to}");
+    println!("saved");
+    Ok(())
 }
 "#;
 
@@ -47,7 +50,7 @@ fn main() -> std::process::ExitCode {
 "#;
 
 const CHECKS: &str = r#"
-use harness_test::{Check, Verdict, trace};
+use harness_test::{Check, Expected, Verdict, trace};
 use std::process::Command;
 
 const SAVE: &str = env!("CARGO_BIN_EXE_save");
@@ -87,6 +90,32 @@ fn it_writes_its_own_files_alone() {
 }
 
 #[test]
+fn what_it_says_and_leaves_is_checked() {
+    let check = || Check::of(SAVE).args(["config"]).file("config", "a = 1\n");
+    check()
+        .stdout("saved\n")
+        .stderr(Expected::matches("^warning: .* config\n$"))
+        .files_after("config", "a = 2\n")
+        .files_after("*.new", Expected::fields("exists: false"))
+        .run()
+        .assert();
+    for wrong in [
+        check().stdout("saved"),
+        check().stdout(Expected::contains("lost")),
+        check().stderr(""),
+        check().stderr(Expected::matches("^saved")),
+        check().files_after("config", "a = 1\n"),
+        check().files_after("config", Expected::contains("b = ")),
+        check().files_after("config", Expected::fields("exists: false")),
+    ] {
+        let outcome = wrong.run();
+        assert_eq!(outcome.verdict(), Verdict::Fail, "{outcome}");
+    }
+    let error = check().stdout(Expected::fields("mode: \"0600\"")).try_run().unwrap_err();
+    assert!(error.to_string().contains("unknown"), "{error}");
+}
+
+#[test]
 fn it_does_not_sync_when_it_is_fast() {
     let outcome = save().env("FAST", "1").run();
     assert_eq!(outcome.verdict(), Verdict::Fail);
@@ -110,9 +139,11 @@ fn a_step_that_can_never_occur_is_an_error() {
 fn its_trace_is_text() {
     let mut command = Command::new(SAVE);
     command.arg("config");
-    let text = trace(&command).events(["fsync", "rename*"]).normalised();
-    let (_, text) = text.split_once("\n\n").unwrap();
-    assert_eq!(text, "P1 save\n  fsync(<$DIR/config.new>) = 0\n  rename(\"config.new\", \"config\") = 0\n");
+    let text = |check: Check| check.normalised().split_once("\n\n").unwrap().1.to_owned();
+    let both = text(trace(&command).events(["fsync", "rename*"]));
+    assert_eq!(both, "P1 save\n  fsync(<$DIR/config.new>) = 0\n  rename(\"config.new\", \"config\") = 0\n");
+    let one = text(trace(&command).events("rename*"));
+    assert_eq!(one, "P1 save\n  rename(\"config.new\", \"config\") = 0\n");
 }
 "#;
 
@@ -177,6 +208,7 @@ pub(crate) fn package() -> &'static Package {
         write("tests/kernel.rs", KERNEL);
         write("tests/checks.rs", CHECKS);
         write("tests/kernel/syncs.yaml", SYNCS);
+        write("tests/kernel/stored/stored.yaml", SYNCS);
         write("tests/kernel/sub/fast.yaml", FAST);
         write("tests/kernel/unmet.yaml", UNMET);
         // Before there is another thread that could inherit it open for writing.
@@ -243,7 +275,11 @@ impl Package {
             "NEXTEST",
             "HARNESS_REQUIRE",
             "INSTA_UPDATE",
+            "INSTA_FORCE_PASS",
             "HARNESS_UPDATE",
+            "TEST_SHARD_INDEX",
+            "TEST_TOTAL_SHARDS",
+            "TEST_SHARD_STATUS_FILE",
         ] {
             command.env_remove(name);
         }
@@ -266,6 +302,21 @@ impl Package {
             ("FAKE_LINES", lines),
         ];
         said(&self.call(target, words, &env))
+    }
+
+    /// What lies in a folder of the package, by name; nothing where there is no such folder.
+    pub(crate) fn files(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path().join(folder));
+        let entries = entries.into_iter().flatten().filter_map(Result::ok);
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    /// A file or a folder of the package.
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
     }
 
     pub(crate) fn kernel(&self, words: &[&str], env: &[(&str, &str)]) -> (bool, String) {

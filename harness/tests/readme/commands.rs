@@ -116,7 +116,8 @@ fn the_readme_lists_the_commands_as_help_does_and_each_is_described_in_a_documen
     assert_eq!(rows, groups, "the table of README.md, and `harness --help`");
     let described: BTreeSet<String> = documents()
         .iter()
-        .filter(|document| *document != "README.md")
+        // One lists them all, and the other has the help of each.
+        .filter(|document| !["README.md", "harness/docs/commands.md"].contains(&document.as_str()))
         .flat_map(|document| commands(document))
         .filter_map(|command| command.split(' ').next().map(str::to_owned))
         .collect();

@@ -19,6 +19,7 @@ macro_rules! followed {
 followed! {
     readme: "README.md",
     check: "harness/docs/check.md",
+    commands: "harness/docs/commands.md",
     confinement: "harness/docs/confinement.md",
     durability: "harness/docs/durability.md",
     faults: "harness/docs/faults.md",

@@ -10,7 +10,7 @@ use trace_harness::run::{Bench, Control, Item, Options, ScenarioReport, Suite, U
 use trace_harness::verdict::{Verdict, joined};
 
 use crate::interrupt::Interrupt;
-use crate::is_nextest;
+use crate::{is_nextest, update};
 
 /// What the environment asks of the trials, and what they need of the machine.
 pub(crate) struct Machine {
@@ -24,20 +24,27 @@ pub(crate) struct Machine {
 impl Machine {
     /// Reads the environment. To be made before any thread is: the signals are watched from here
     /// on, and end what runs instead of leaving its directories behind.
-    pub(crate) fn new() -> Self {
+    ///
+    /// # Errors
+    /// A word of the environment that is none, in words for a person.
+    pub(crate) fn new() -> Result<Self, String> {
         let options = Options {
-            update: update(),
+            update: match update::Update::of_environment()? {
+                update::Update::Never => Update::Never,
+                update::Update::Pending => Update::Pending,
+                update::Update::Unseen => Update::Unseen,
+                update::Update::Accept => Update::Accept,
+            },
             require_all: is("HARNESS_REQUIRE", "all"),
             ..Options::default()
         };
         let interrupt = Interrupt::watch().expect("a descriptor for signals");
-        let force_pass = is("INSTA_FORCE_PASS", "1");
-        Self {
+        Ok(Self {
             interrupt,
             options,
-            force_pass,
+            force_pass: update::is_forgiven(),
             bench: OnceLock::new(),
-        }
+        })
     }
 
     /// What runs scenarios, or why nothing can be traced here.
@@ -134,16 +141,4 @@ fn failure(report: &ScenarioReport) -> String {
 
 fn is(name: &str, value: &str) -> bool {
     std::env::var_os(name).is_some_and(|set| set == value)
-}
-
-/// As `harness run` has it, with insta's variable instead of `--update`.
-fn update() -> Update {
-    let is_ci = std::env::var("CI").is_ok_and(|set| !matches!(set.as_str(), "" | "0" | "false"));
-    if is_ci || is("INSTA_UPDATE", "no") {
-        Update::Never
-    } else if is("INSTA_UPDATE", "always") {
-        Update::Accept
-    } else {
-        Update::Pending
-    }
 }

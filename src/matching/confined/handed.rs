@@ -1,7 +1,7 @@
 //! What a command was handed open: no call of it says that it has it.
 
 use super::acts::{Act, Thing};
-use super::stated::{Deeds, Done, is_inside};
+use super::stated::{Deeds, Done, Unsure, is_inside};
 use super::table::Realm;
 use super::told::shown;
 use super::worlds::{Worlds, is_usual};
@@ -105,7 +105,7 @@ impl Handed {
         let is_stream = self.is_standard() && matches!(self.to, HandedTo::File { .. });
         Some(Done {
             what: Deeds::Handed,
-            is_known: to.is_some(),
+            unsure: to.is_none().then_some(Unsure::What),
             to,
             new: None,
             // Where standard streams go is the caller's choice, and takes no rule.

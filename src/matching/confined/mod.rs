@@ -14,7 +14,7 @@ mod told;
 mod worlds;
 
 pub use handed::{Handed, HandedTo, Judged};
-pub use stated::{Deeds, Done, Statement, changed_among, statement};
+pub use stated::{Deeds, Done, Statement, Unsure, changed_among, statement};
 pub use table::{PROCESSES, Realm, needed, stated};
 
 use super::answer::Answer;

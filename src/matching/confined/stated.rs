@@ -10,6 +10,7 @@ use crate::matching::blame::{Blamed, Blaming, Tests};
 use crate::matching::field::numbers;
 use crate::trace::{Deed, Normalised, Part, Reached, Value};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 /// What was done to a thing, in the order of a statement.
@@ -74,6 +75,27 @@ impl Deeds {
     }
 }
 
+/// Why it is not known in full what was done.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unsure {
+    /// Whether it was done.
+    Whether,
+    /// Which file it was, for this reason.
+    Which(String),
+    /// What it was done to was not read, or has no name.
+    What,
+}
+
+impl fmt::Display for Unsure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Whether => "whether it was done is not known",
+            Self::Which(why) => why,
+            Self::What => "what it was done to was not read, or has no name",
+        })
+    }
+}
+
 /// One thing that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
@@ -86,8 +108,8 @@ pub struct Done {
     pub new: Option<String>,
     /// The key of `confined` that is about it; `None` for a signal, and for a standard stream.
     pub realm: Option<Realm>,
-    /// Whether it is known that it was done, and to what.
-    pub is_known: bool,
+    /// Why it is not known that it was done, and to what; `None` if it is.
+    pub unsure: Option<Unsure>,
     /// Whether nearly every program does it.
     pub is_usual: bool,
     /// Whether it is the command itself, which needs no rule.
@@ -132,7 +154,7 @@ impl Done {
             to: Some(to),
             new: None,
             realm: None,
-            is_known,
+            unsure: (!is_known).then_some(Unsure::What),
             is_usual: false,
             is_own: false,
             by,
@@ -171,20 +193,24 @@ impl Done {
             return None;
         }
         let to = shown(act.realm, &act.thing, None).map(without_id);
-        let is_doubtful = is_doubtful(&act.thing);
-        if what == Deeds::Read && !is_doubtful && to.as_ref().is_some_and(|to| is_inside(to)) {
+        let doubt = unsure(&act.thing);
+        if what == Deeds::Read && doubt.is_none() && to.as_ref().is_some_and(|to| is_inside(to)) {
             return None;
         }
         let new = (what == Deeds::Renamed).then(|| deed.part("to")).flatten();
         let new = new.map(Thing::File);
-        let is_read = to.is_some() && !is_doubtful && !new.as_ref().is_some_and(self::is_doubtful);
+        let whether = (act.is_done != Answer::Yes).then_some(Unsure::Whether);
+        let unsure = whether
+            .or(doubt)
+            .or_else(|| new.as_ref().and_then(unsure))
+            .or_else(|| to.is_none().then_some(Unsure::What));
         let new = new.map(|new| shown(act.realm, &new, None));
         Some(Self {
             what,
             to,
             new: new.flatten(),
             realm: Some(act.realm),
-            is_known: is_read && act.is_done == Answer::Yes,
+            unsure,
             is_usual: is_usual(act),
             is_own: is_start(deed),
             by: by(),
@@ -250,12 +276,15 @@ fn is_from(deed: &Deed, thing: &Thing<'_>) -> bool {
     }
 }
 
-/// Whether which file it is is not known.
-fn is_doubtful(thing: &Thing<'_>) -> bool {
+/// Why it is not known what it is; `None` if it is.
+fn unsure(thing: &Thing<'_>) -> Option<Unsure> {
     match thing {
-        Thing::File(part) => crate::matching::named::why_unknown(part).is_some(),
-        Thing::Unread => true,
-        _ => false,
+        Thing::File(part) => {
+            let why = crate::matching::named::why_unknown(part)?;
+            Some(Unsure::Which(why.to_owned()))
+        }
+        Thing::Unread => Some(Unsure::What),
+        _ => None,
     }
 }
 

@@ -45,6 +45,22 @@ pub fn shown_lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.lines().map(shown)
 }
 
+/// A text as one word of a shell's command.
+///
+/// ```
+/// use perf_records::units::shell_word;
+/// assert_eq!(shell_word("snapshots/a,b=1"), "snapshots/a,b=1");
+/// assert_eq!(shell_word("it's here"), r"'it'\''s here'");
+/// ```
+#[must_use]
+pub fn shell_word(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(format!("'{}'", text.replace('\'', r"'\''"))),
+    }
+}
+
 /// A path on one line.
 #[must_use]
 pub fn shown_path(path: impl AsRef<Path>) -> String {

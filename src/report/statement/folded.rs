@@ -9,7 +9,8 @@ pub(super) struct Line {
     pub(super) path: String,
     /// Its new name, where it got one.
     pub(super) new: Option<String>,
-    pub(super) is_known: bool,
+    /// Why it is not known; `None` if it is.
+    pub(super) why: Option<String>,
     pub(super) n_files: u64,
     pub(super) count: u64,
     pub(super) tests: BTreeSet<String>,
@@ -22,7 +23,7 @@ const MOST: usize = 12;
 impl Line {
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        if !self.is_known {
+        if self.why.is_some() {
             text.push_str("? ");
         }
         text.push_str(&shown(&self.path));
@@ -53,6 +54,9 @@ impl Line {
                 }
             }
         }
+        if let Some(why) = &self.why {
+            text = text + ": " + &shown(why);
+        }
         text
     }
 
@@ -67,7 +71,7 @@ impl Line {
 
 /// Folds the files of folders that have too many; what is not known stays as it is.
 pub(super) fn folded(lines: Vec<Line>) -> Vec<Line> {
-    let (known, unknown): (Vec<_>, Vec<_>) = lines.into_iter().partition(|line| line.is_known);
+    let (known, unknown): (Vec<_>, Vec<_>) = lines.into_iter().partition(|line| line.why.is_none());
     let mut root = Folder::default();
     for line in known {
         root.put(line);

@@ -7,7 +7,7 @@ fn done(what: Deeds, to: &str) -> Done {
         to: Some(to.to_owned()),
         new: None,
         realm: Some(Realm::Reads),
-        is_known: true,
+        unsure: None,
         is_usual: false,
         is_own: false,
         by: Blamed::Nothing,
@@ -22,6 +22,7 @@ fn stated(statement: &Statement) -> Stated<'_> {
         processes: 1,
         lost: 0,
         gaps: Vec::new(),
+        looked_at: vec!["/tmp".into()],
     }
 }
 
@@ -61,12 +62,39 @@ fn many_files_of_a_folder_are_one_line_and_those_of_the_root_are_not() {
 fn what_is_not_known_makes_it_incomplete() {
     let unknown = Done {
         to: None,
-        is_known: false,
+        unsure: Some(Unsure::What),
         ..done(Deeds::Written, "")
     };
     let text = text(vec![unknown]);
     assert!(text.starts_with("incomplete: "), "{text}");
-    assert!(text.contains("\n  ? (not read)\n"), "{text}");
+    let why = "\n  ? (not read): what it was done to was not read, or has no name\n";
+    assert!(text.contains(why), "{text}");
+    assert!(!text.contains("hint: "), "{text}");
+}
+
+#[test]
+fn each_deed_says_why_it_is_not_known_and_a_hint_names_the_folders_that_were_not_looked_at() {
+    let which = |to: &str| Done {
+        unsure: Some(Unsure::Which("what it was is not known".to_owned())),
+        ..done(Deeds::Read, to)
+    };
+    let known = done(Deeds::Read, "/a/b");
+    let whether = Done {
+        unsure: Some(Unsure::Whether),
+        ..done(Deeds::Written, "/c/d")
+    };
+    let names = ["/o p/a", "/o p/b", "/tmp/x/y", "/z", "here"];
+    let all = names.map(which).into_iter().chain([known, whether]);
+    let text = text(all.collect());
+    for said in [
+        "because 6 deeds are not known in full: they are marked with a `?`\n  hint: ",
+        " is looked at by --folder '/o p'\n",
+        "\n  /a/b\n",
+        "\n  ? /o p/a: what it was is not known\n",
+        "\n  ? /c/d: whether it was done is not known\n",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
 }
 
 #[test]

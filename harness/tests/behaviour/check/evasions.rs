@@ -4,6 +4,7 @@ use super::{ruled, summary};
 use crate::support::oracle;
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
+use serde_json::Value;
 
 const NO_WRITES: &str = "expect: { confined: { writes: [] } }\n";
 
@@ -121,17 +122,76 @@ fn a_name_outside_whose_folder_changed_is_not_known() {
     assert!(!run.stderr.contains("      pass"), "{}", run.stderr);
 }
 
-#[test]
-fn a_new_file_outside_is_stated_and_rules_hold_for_it() {
-    require!(right_to_trace());
-    let project = Project::new();
-    // Folders above it are no other test's to change, as that for temporary files is.
+/// A folder that is not below the one for temporary files, and whose parents no other test changes.
+fn elsewhere() -> tempfile::TempDir {
     let own = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let folder = match own.starts_with(std::env::temp_dir()) {
         true => std::path::Path::new("/var/tmp"),
         false => own,
     };
-    let other = tempfile::TempDir::new_in(folder).expect("a folder");
+    tempfile::TempDir::new_in(folder).expect("a folder")
+}
+
+/// By a statement, which says so of it, and what would make it known.
+#[test]
+fn what_is_not_known_says_why_and_is_known_in_a_folder_that_was_looked_at() {
+    require!(right_to_trace());
+    let (project, other) = (Project::new(), elsewhere());
+    let there = other.path().to_str().expect("text");
+    // Times of folders have the grain of a tick, which a run outlasts.
+    project.stated("true");
+    let shell = format!("echo x > {there}/a; mv {there}/a {there}/b; cat {there}/b; rm {there}/b");
+    let run = project.harness(&["check", "--", "sh", "-c", &shell]);
+    run.assert_status(125);
+    for said in [
+        "not known in full: ".to_owned(),
+        format!("is looked at by --folder {there}\n"),
+        format!("\n  ? {there}/a: what `"),
+    ] {
+        assert!(run.stderr.contains(&said), "{said}: {}", run.stderr);
+    }
+    let words = ["check", "--folder", there, "--", "sh", "-c", &shell];
+    let run = project.harness(&words);
+    run.assert_status(0);
+    assert!(run.stderr.starts_with("complete: "), "{}", run.stderr);
+    assert!(!run.stderr.contains("hint: "), "{}", run.stderr);
+    // What it was before the start is known too: that of a link is what it led to.
+    other_link(other.path());
+    let shell = format!("read x < {there}/l; rm {there}/l; echo y > {there}/l");
+    let words = ["check", "--format", "json", "--folder", there];
+    let words = [&words[..], &["--", "bash", "-c", &shell]].concat();
+    let lines: Vec<Value> = {
+        let said = project.harness(&words).stderr;
+        said.lines()
+            .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+            .collect()
+    };
+    let secret = format!("{there}/secret");
+    assert!(
+        super::done(&lines, "read").contains(&secret.as_str()),
+        "{lines:?}"
+    );
+    project.write("file", "");
+    for (folder, said) in [
+        ("nowhere", "no such folder"),
+        ("file", "no such folder"),
+        ("/usr/..", "name the folders that matter"),
+    ] {
+        let run = project.harness(&["check", "--folder", folder, "--", "true"]);
+        run.assert_status(125);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+}
+
+fn other_link(folder: &std::path::Path) {
+    std::fs::write(folder.join("secret"), "").expect("a file");
+    std::os::unix::fs::symlink("secret", folder.join("l")).expect("a link");
+}
+
+#[test]
+fn a_new_file_outside_is_stated_and_rules_hold_for_it() {
+    require!(right_to_trace());
+    let (project, other) = (Project::new(), elsewhere());
     let there = other.path().to_str().expect("text");
     // Times of folders have the grain of a tick, which a run outlasts.
     project.stated("true");

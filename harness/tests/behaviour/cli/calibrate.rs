@@ -1,7 +1,7 @@
 //! How strict a snapshot can be is found out and written.
 
 use crate::support::project::Project;
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 use perf_live::host::Host;
 use std::time::Duration;
 use trace_harness::calibrate::Condition;
@@ -20,6 +20,7 @@ const MAKES_UP: &str = "workload: { run: [perl, -e, \"mkdir 'x' . int(1e5 + rand
 #[test]
 fn the_level_that_held_is_written_with_its_snapshot_and_nothing_else_is_changed() {
     require!(right_to_trace());
+    require!(program("perl"));
     let project = Project::with("x", VARIES);
     let before = project.read("scenarios/x.yaml");
     let run = project.harness(&["calibrate", "scenarios/x.yaml", "-n", "15"]);
@@ -52,6 +53,7 @@ fn the_level_that_held_is_written_with_its_snapshot_and_nothing_else_is_changed(
 #[test]
 fn a_name_that_is_made_up_in_each_run_becomes_a_temporary_one() {
     require!(right_to_trace());
+    require!(program("perl"));
     let project = Project::with("x", MAKES_UP);
     project
         .harness(&["calibrate", "scenarios/x.yaml", "-n", "15"])
@@ -74,19 +76,11 @@ fn a_name_that_is_made_up_in_each_run_becomes_a_temporary_one() {
 #[test]
 fn a_program_that_cargo_built_is_calibrated_and_its_reference_stays() {
     require!(right_to_trace());
+    let perl = require!(program("perl"));
     let made = MAKES_UP.replace("run: [perl,", "run: [\"${CARGO_BIN_EXE_made}\",");
     assert_ne!(made, MAKES_UP);
     let project = Project::with("x", &made);
-    let program = |name: &str| {
-        let sought = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
-            .map(|folder| folder.join(name))
-            .find(|file| file.is_file());
-        sought
-            .expect("it is installed")
-            .to_string_lossy()
-            .into_owned()
-    };
-    let built = [("CARGO_BIN_EXE_made", &*program("perl"))];
+    let built = [("CARGO_BIN_EXE_made", perl.to_str().expect("text"))];
     let calibrate = ["calibrate", "scenarios/x.yaml", "-n", "15"];
     project.harness_with(&built, &calibrate).assert_status(0);
     let after = project.read("scenarios/x.yaml");
@@ -104,6 +98,7 @@ fn a_program_that_cargo_built_is_calibrated_and_its_reference_stays() {
 #[test]
 fn a_dry_run_writes_nothing_and_in_ci_there_is_no_other() {
     require!(right_to_trace());
+    require!(program("perl"));
     let project = Project::with("x", MAKES_UP);
     let before = project.files("scenarios");
     let ci = [("CI", "true")];

@@ -24,6 +24,36 @@ fn help_lists_the_commands_below_headings() {
 }
 
 #[test]
+fn help_ends_with_where_to_begin() {
+    let project = Project::new();
+    for words in [&["help"][..], &["--help"], &["-h"]] {
+        let help = project.harness(words);
+        help.assert_status(0);
+        let end = "To begin: harness doctor, then harness new NAME -- CMD.";
+        let (_, rest) = help.stdout.rsplit_once("\n\n").expect("a last paragraph");
+        assert!(rest.starts_with(end), "{}", help.stdout);
+    }
+}
+
+#[test]
+fn the_forms_of_a_statement_are_those_that_its_help_names() {
+    let project = Project::new();
+    let help = project.harness(&["check", "--help"]).stdout;
+    let help: String = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let forms = "A statement has human, json (a line for each thing, then a summary) and markdown;";
+    assert!(help.contains(forms), "{help}");
+    assert!(
+        help.contains("Examples: harness check -- make install"),
+        "{help}"
+    );
+    for form in ["junit", "github", "ktap", "html"] {
+        let run = project.harness(&["check", "--format", form, "--", "true"]);
+        run.assert_status(125);
+        assert!(run.stderr.contains("so give RULES.yaml"), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn help_is_as_wide_as_it_is_told_and_a_hundred_columns_at_most() {
     let project = Project::new();
     for (columns, widest) in [("80", 80), ("300", 100)] {
@@ -58,6 +88,29 @@ fn man_writes_a_page_for_each_command() {
     }
     let hidden = ["harness-vm-init.1", "harness-help.1"];
     assert!(!names.iter().any(|name| hidden.contains(&name.as_str())));
+}
+
+#[test]
+fn the_page_of_all_commands_is_what_the_program_says_of_them() {
+    let project = Project::new();
+    let page = project.harness(&["man", "--markdown"]);
+    page.assert_status(0);
+    let stored = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/commands.md");
+    let stored = fs::read_to_string(stored).expect("the page");
+    assert!(
+        page.stdout == stored,
+        "harness/docs/commands.md is old: cargo run -- man --markdown > harness/docs/commands.md"
+    );
+    // And that is what a reader gets by the command.
+    let mut command = project.program(&["help", "merge"]);
+    let output = command.env("COLUMNS", "100").output().expect("the program");
+    let help = String::from_utf8(output.stdout).expect("text");
+    let lines: Vec<&str> = help.trim_end().lines().map(str::trim_end).collect();
+    let block = format!(
+        "### harness merge\n\n```text shown\n{}\n```\n",
+        lines.join("\n")
+    );
+    assert!(stored.contains(&block), "{block}");
 }
 
 #[test]

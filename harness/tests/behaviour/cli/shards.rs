@@ -184,6 +184,11 @@ fn a_shard_of_the_environment_touches_the_status_file_and_may_be_empty() {
         run.assert_status(0);
         assert!(run.stdout.contains(" of 1 scenarios)\n"), "{}", run.stdout);
         assert!(status.exists());
+        std::fs::remove_file(&status).expect("the file");
+        project
+            .harness_with(&environment, &["run", "--list", "scenarios"])
+            .assert_status(0);
+        assert!(status.exists());
     }
 }
 

@@ -206,6 +206,49 @@ fn nothing_is_written_in_ci() {
 }
 
 #[test]
+fn the_command_that_reviews_a_trace_is_right_in_a_shell() {
+    require!(right_to_trace());
+    let project = Project::new();
+    project.write(
+        "it's mine/x.yaml",
+        &format!("description: it\n{SHOWS_ONE}\n"),
+    );
+    let run = project.harness(&["run", "it's mine"]);
+    run.assert_status(1);
+    let reviews = |line: &str| Some(line.split_once("harness review ")?.1.to_owned());
+    let folder = run.stdout.lines().find_map(reviews).expect(&run.stdout);
+    assert_eq!(folder, r"'it'\''s mine/snapshots'");
+    let mut sh = project.command("sh");
+    sh.args(["-c", &format!("\"$0\" review --accept {folder}")]);
+    let accepted = sh.arg(env!("CARGO_BIN_EXE_harness")).status();
+    assert!(accepted.expect("sh").success());
+    assert!(project.join("it's mine/snapshots/x.snap").exists());
+}
+
+#[test]
+fn update_of_the_unseen_writes_what_is_new_and_puts_aside_what_changed() {
+    require!(right_to_trace());
+    let project = Project::with("x", SHOWS_ONE);
+    let update = ["run", "--update=unseen", "scenarios"];
+    project.harness(&update).assert_status(0);
+    assert_eq!(project.snapshots(), ["snapshots/x.snap"]);
+    let stored = project.read("snapshots/x.snap");
+    project.scenario("x", SHOWS_TWO);
+    project.scenario("y", SHOWS_ONE);
+    // Of several runs the first finds none, and the others find what it wrote.
+    let words = ["run", "--update=unseen", "--repeat", "2", "scenarios"];
+    project.harness(&words).assert_status(1);
+    let files = [
+        "snapshots/x.snap",
+        "snapshots/x.snap.new",
+        "snapshots/y.snap",
+    ];
+    assert_eq!(project.snapshots(), files);
+    assert_eq!(project.read("snapshots/x.snap"), stored);
+    project.assert_nothing_left();
+}
+
+#[test]
 fn update_leaves_alone_what_fails_for_another_reason() {
     require!(right_to_trace());
     let project = Project::with(
