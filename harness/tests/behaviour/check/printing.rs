@@ -1,6 +1,6 @@
 //! Which test did it, by what a runner prints: what can be known, and what cannot.
 
-use super::runners::{rust_tests, stated, tests};
+use super::runners::{stated, tests};
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 use serde_json::json;
@@ -14,9 +14,13 @@ def touch(name): os.close(os.open(name, os.O_WRONLY | os.O_CREAT))
 
 /// The test that made each file, in these words: `?` if that is not known, `-` for none.
 fn made(script: &str, files: &[&str]) -> Vec<String> {
+    made_by("output", script, files)
+}
+
+fn made_by(blame: &str, script: &str, files: &[&str]) -> Vec<String> {
     let project = Project::new();
     project.write("t.py", &format!("{RUNNER}{script}"));
-    let lines = stated(&project, "output", &["python3", "-I", "-S", "t.py"]);
+    let lines = stated(&project, blame, &["python3", "-I", "-S", "t.py"]);
     let word = |file: &&str| {
         let (names, is_known) = tests(&lines, file);
         let names: Vec<String> = serde_json::from_value(names).expect("names");
@@ -158,6 +162,45 @@ os._exit(0)
     assert_eq!(made(script, &["b"]), ["?"]);
 }
 
+#[test]
+fn what_is_written_by_another_call_may_have_been_a_name() {
+    require!(right_to_trace());
+    let script = "\
+say('=== RUN   TestA')
+os.writev(1, [b'--- PASS: TestA (0.00s)' + bytes([10]), b'=== RUN   TestB' + bytes([10])])
+touch('b')
+os.writev(1, [b'--- PASS: TestB (0.00s)' + bytes([10])])
+say('PASS')
+";
+    assert_eq!(made(script, &["b"]), ["?"]);
+}
+
+/// Another test whose name begins with the same 15 bytes may have had the thread.
+#[test]
+fn a_thread_with_a_cut_name_is_told_if_all_names_were_printed() {
+    require!(right_to_trace());
+    let script = "\
+import ctypes, threading
+a, b = os.pipe(); c, d = os.pipe()
+def test():
+    ctypes.CDLL(None).prctl(15, b'net::connects_t')
+    touch('a')
+    if os.fork() == 0: os.read(a, 1); touch('late'); os.write(d, b'x'); os._exit(0)
+say('running 1 test')
+thread = threading.Thread(target=test)
+thread.start(); thread.join()
+os.write(1, b'test net::connects_to_one ... ')
+say('ok')
+os.write(b, b'x'); os.read(c, 1)
+say('test result: ok. 1 passed')
+";
+    let one = "net::connects_to_one";
+    let found = made_by("thread", script, &["a", "late"]);
+    assert_eq!(found, [one, "?"]);
+    let cut = script.replace("say('test result: ok. 1 passed')", "os._exit(0)");
+    assert_eq!(made_by("thread", &cut, &["a"]), ["?"]);
+}
+
 /// The pipe is full, and the runner writes the line again.
 #[test]
 fn a_name_that_the_pipe_refused_was_not_told() {
@@ -202,19 +245,21 @@ fn pytest_tells_tests_of_files_of_any_kind_in_folders_with_blanks() {
     assert_eq!(tests(&lines, "case.made"), (case, json!(true)));
 }
 
-/// It gives the tests no threads, so that no thread has their names.
+/// No thread has the name of the test, as the first one runs it.
 #[test]
 fn a_test_that_has_no_thread_of_its_own_is_not_told_by_threads() {
     require!(right_to_trace());
-    let project = Project::new();
-    rust_tests(&project);
-    let lines = stated(&project, "thread", &["./suite", "--test-threads", "1"]);
-    let (names, is_known) = tests(&lines, "saved");
-    let of_thread = (json!(["disk::saves"]), json!(true));
-    let unknown = (json!([]), json!(false));
-    // Until Rust 1.70 it had one.
-    assert!(
-        [of_thread, unknown].contains(&(names, is_known)),
-        "{lines:?}"
-    );
+    let script = "\
+touch('before')
+say('running 2 tests')
+for name in 'ab':
+    os.write(1, f'test {name} ... '.encode())
+    touch(name)
+    os.system(f'touch by-{name}')
+    say('ok')
+say('test result: ok. 2 passed')
+touch('behind')
+";
+    let found = made_by("thread", script, &["before", "a", "b", "by-b", "behind"]);
+    assert_eq!(found, ["-", "?", "?", "?", "-"]);
 }
