@@ -2,7 +2,7 @@
 
 use crate::new::{plain, relative};
 use crate::out::{note, note_for_now};
-use crate::suite::require_all;
+use crate::suite::skipped;
 use crate::{bench, out, signals, status, suite};
 use perf_live::errors::chain;
 use perf_live::files;
@@ -191,8 +191,7 @@ fn graver(one: u8, other: u8) -> u8 {
 
 fn status_of(error: &SweepError) -> u8 {
     match error {
-        SweepError::Unmet(_) if require_all() => status::FAILED,
-        SweepError::Unmet(_) => status::ALL_SKIPPED,
+        SweepError::Unmet(_) => skipped(),
         SweepError::NoPass { verdict, .. } => match verdict {
             Verdict::Incomplete | Verdict::Broken => status::TROUBLE,
             _ => status::FAILED,
