@@ -99,7 +99,6 @@ fn what_is_no_fault_is_refused_where_it_stands() {
             "write: { error: EPIPE, signal: SIGPIPE, returns: 0 }",
             "not several",
         ),
-        ("write: { error: EPIPE, error: EIO }", "not several"),
         ("fsync: { error: EFOO }", "unknown error `EFOO`"),
         ("fsync: { returns: -5 }", "is an error"),
         ("fsync: { when: 0, error: EIO }", "counted from 1"),
