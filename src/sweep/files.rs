@@ -4,7 +4,7 @@
 //! what was added behind, and what it held lies under no other name either.
 
 use crate::verdict::Run;
-use perf_live::sandbox::{Left, LeftContent};
+use perf_live::sandbox::{FileType, Left, LeftContent, LeftFile};
 use perf_records::units::shown;
 use std::collections::BTreeMap;
 
@@ -56,26 +56,26 @@ impl Files {
     }
 
     fn fate(&self, left: &Left, path: &[u8], given: &[u8]) -> Fate {
-        let now = content(left, path);
-        let mut without_faults = self.left.iter().map(|left| content(left.as_ref()?, path));
-        let is_left_so = |then: Option<&LeftContent>| then == now && left.hides(path).is_none();
+        let now = left.files.get(path);
+        let then = |left: &Option<Left>| left.as_ref()?.files.get(path).cloned();
+        let first = self.left.first().and_then(then);
         // A file that is another in each run may be so here.
-        let first = self
-            .left
-            .first()
-            .and_then(|left| content(left.as_ref()?, path));
-        let is_steady = without_faults.all(|then| then == first);
+        let is_steady = self.left.iter().map(then).all(|it| is_same(&it, &first));
+        let is_as_without = || is_same(&now.cloned(), &first);
         let is_somewhere = || left.files.values().any(|file| holds(&file.content, given));
-        match now {
-            _ if !is_steady || is_left_so(first) || is_somewhere() => Fate::Kept,
-            Some(LeftContent::Unread(why)) => Fate::Unknown(why.clone()),
-            Some(LeftContent::NotAskedFor) => Fate::Unknown("it was not read".to_owned()),
-            Some(LeftContent::Whole(bytes)) => Fate::Lost(format!("{} bytes", bytes.len())),
-            Some(LeftContent::Start(_)) => Fate::Lost("it is much longer".to_owned()),
-            None => match left.hides(path) {
-                Some(why) => Fate::Unknown(why.to_owned()),
-                None => Fate::Lost("it is gone".to_owned()),
-            },
+        if is_somewhere() || !is_steady {
+            return Fate::Kept;
+        }
+        match (now.map(|file| (file.kind, &file.content)), left.hides(path)) {
+            (None, Some(why)) => Fate::Unknown(why.to_owned()),
+            (Some((_, LeftContent::Unread(why))), _) => Fate::Unknown(why.clone()),
+            _ if is_as_without() => Fate::Kept,
+            (Some((FileType::File, LeftContent::Whole(bytes))), _) => {
+                Fate::Lost(format!("{} bytes", bytes.len()))
+            }
+            (Some((FileType::File, _)), _) => Fate::Lost("it is much longer".to_owned()),
+            (Some((kind, _)), _) => Fate::Lost(format!("it is a {}", kind.word())),
+            (None, None) => Fate::Lost("it is gone".to_owned()),
         }
     }
 }
@@ -86,8 +86,10 @@ enum Fate {
     Unknown(String),
 }
 
-fn content<'a>(left: &'a Left, path: &[u8]) -> Option<&'a LeftContent> {
-    left.files.get(path).map(|file| &file.content)
+/// Whether two names lead to the same, whatever their modes are.
+fn is_same(one: &Option<LeftFile>, other: &Option<LeftFile>) -> bool {
+    let of = |file: &LeftFile| (file.kind, file.target.clone(), file.content.clone());
+    one.as_ref().map(of) == other.as_ref().map(of)
 }
 
 /// Whether that is what was given, with or without something behind.
@@ -101,7 +103,6 @@ fn holds(content: &LeftContent, given: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perf_live::sandbox::{FileType, LeftFile};
 
     fn left(files: &[(&str, &str)]) -> Left {
         let file = |content: &str| LeftFile {
@@ -138,6 +139,16 @@ mod tests {
         assert!(!lost(&[("list", "old")]));
         assert!(!lost(&[("list", "older")]), "something was added");
         assert!(!lost(&[("list", "ne"), ("list.old", "old")]), "a copy");
+    }
+
+    #[test]
+    fn a_file_in_whose_place_is_something_else_is_lost() {
+        let new: &[(&str, &str)] = &[("list", "new")];
+        let mut now = left(new);
+        for file in now.files.values_mut() {
+            (file.kind, file.content) = (FileType::Symlink, LeftContent::NotAskedFor);
+        }
+        assert!(matches!(fate(&[new, new], &now), Fate::Lost(_)));
     }
 
     #[test]
