@@ -1,8 +1,8 @@
 //! What a program made of an answer, by how it ended and what it left: never by a message's words.
 
-use super::errors::is_sync;
 use super::learned::{Learned, crashes};
 use super::site::Site;
+use super::stored::tells_of_data;
 use crate::plan::Plan;
 use crate::trace::Deed;
 use crate::verdict::{self, About, FaultOutcome, Finding, Kind, Known, Run};
@@ -24,8 +24,8 @@ pub enum Class {
     Retried,
     /// A process outlived the main one.
     Leaked,
-    /// It said that it worked, and what it did is not what is expected; or a sync failed, whose
-    /// loss no file shows as long as the machine runs.
+    /// It said that it worked, and what it did is not what is expected; or a sync failed, or
+    /// the close of a file that was written, whose loss no file shows as long as the machine runs.
     Silent,
     /// It has lost what a file held that it was given, whatever it said.
     Damaged,
@@ -198,7 +198,7 @@ pub fn classify(given: &Given<'_>, mut run: Run) -> Told {
         .concat();
         match told.exit.filter(|_| told.why.is_empty()) {
             Some(exit) => {
-                conclude(given, &run, (exit, wanted), &found, &mut told);
+                conclude(given, (&run, &done), (exit, wanted), &found, &mut told);
                 look_at_files(given, &run, &mut told);
             }
             None => told.why.extend(found.texts(Kind::Unknown)),
@@ -224,7 +224,7 @@ fn look_at_files(given: &Given<'_>, run: &Run, told: &mut Told) {
 /// Decides about a run that is known, and whose main process exited.
 fn conclude(
     given: &Given<'_>,
-    run: &Run,
+    (run, done): (&Run, &Done),
     (exit, wanted): (ExitKind, ExitKind),
     found: &Found,
     told: &mut Told,
@@ -252,7 +252,7 @@ fn conclude(
         let says = news.as_ref().map(|lines| !lines.is_empty());
         let call = &*given.site.spot.matching.call;
         let is_interrupted = given.injected.answer == Some(Answer::Error(libc::EINTR));
-        if is_sync(call) && !is_interrupted && says != Some(true) {
+        if done.is_of_data && !is_interrupted && says != Some(true) {
             let (class, why) = match says {
                 None => (
                     Class::Unknown,
@@ -316,6 +316,8 @@ struct Done {
     line: Option<String>,
     /// Whether that is a call of the site.
     is_of_site: bool,
+    /// Whether who ignores that it failed may have lost data.
+    is_of_data: bool,
     /// How often the call came again, if that did not end.
     retries: Option<u64>,
 }
@@ -348,16 +350,20 @@ impl Done {
             .iter()
             .position(|deed| is_ours(&deed) && given.site.is(deed));
         let found = own.or_else(|| deeds.iter().position(|deed| is_ours(&deed)));
-        let Some((first, behind)) = found.and_then(|at| deeds.get(at..)?.split_first()) else {
+        let parts = found.and_then(|at| deeds.split_at_checked(at));
+        let parts = parts.and_then(|(before, from)| Some((before, from.split_first()?)));
+        let Some((before, (first, behind))) = parts else {
             return Ok(Self {
                 line: None,
                 is_of_site: false,
+                is_of_data: false,
                 retries: None,
             });
         };
         Ok(Self {
             line: Some(first.line()),
             is_of_site: given.site.is(first),
+            is_of_data: tells_of_data(first, before),
             retries: retries(given.site, first, behind),
         })
     }

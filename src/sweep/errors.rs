@@ -281,6 +281,11 @@ pub(super) fn is_sync(call: &str) -> bool {
     SYNCS.contains(&call)
 }
 
+/// Whether a call writes to its first descriptor.
+pub(super) fn is_write(call: &str) -> bool {
+    WRITES.contains(&call)
+}
+
 /// The signal that the kernel sends with an error: `SIGPIPE` with `EPIPE` (`write(2)`), unless
 /// `MSG_NOSIGNAL` keeps it away (`send(2)`).
 pub(super) fn signal_with(deed: &Deed, error: i32) -> Option<i32> {

@@ -11,6 +11,7 @@ mod files;
 mod kind;
 mod learned;
 mod site;
+mod stored;
 
 pub use class::{Class, Given, How, Told, classify};
 pub use errors::{Errors, NoRow, errors_of, known_errors};

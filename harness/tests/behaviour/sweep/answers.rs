@@ -30,6 +30,34 @@ fn a_failed_sync_that_the_program_does_not_tell_of_is_silent() {
 }
 
 #[test]
+fn an_ignored_close_of_what_was_written_and_not_synced_is_silent() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let closes = |sync: &str| {
+        let script = format!(
+            "import os\nnew = os.open('new', os.O_CREAT | os.O_WRONLY)\nos.write(new, b'milk')\n\
+             {sync}\ntry: os.close(new)\nexcept OSError: pass\n\
+             old = os.open('script.py', os.O_RDONLY)\ntry: os.close(old)\nexcept OSError: pass\n"
+        );
+        let expect = "expect: { files_after: { new: milk } }\nsnapshot: false";
+        let project = python(&script, "openat, write, fsync, close", expect);
+        let text = project.read("scenarios/it.yaml");
+        let since = "trace: { since: { step: { openat: { path: new } } }, ";
+        project.write("scenarios/it.yaml", &text.replace("trace: { ", since));
+        project
+    };
+    let options = ["-e", "close", "--errors", "EIO"];
+    let lines = sweep(&closes("pass"), 1, &options);
+    let of: Vec<&str> = runs(&lines)
+        .iter()
+        .filter_map(|run| run["class"].as_str())
+        .collect();
+    assert_eq!(of, ["silent", "handled"], "{lines:#?}");
+    let lines = sweep(&closes("os.fsync(new)"), 0, &options);
+    all_are("handled did_without", &lines);
+}
+
+#[test]
 fn a_fault_that_was_done_to_another_call_is_handled_by_nobody() {
     require!(right_to_trace());
     require!(program("python3"));
