@@ -79,7 +79,6 @@ pub use stat::Counters;
 pub use study::{
     CalibrateError, Calibrating, Killer, LEAST_KILLED, MutationOptions, MutationReport,
     RecordError, Standing, Survey, Sweep, SweepError, SweepOptions, SweepPlan, Swept, TimeBy,
-    WRITTEN,
 };
 pub use suite::Suite;
 pub use survivors::GRACE;

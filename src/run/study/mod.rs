@@ -10,4 +10,4 @@ mod sweep;
 pub use calibrate::{CalibrateError, Calibrating};
 pub use mutate::{Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey};
 pub use recording::RecordError;
-pub use sweep::{Sweep, SweepError, SweepOptions, SweepPlan, Swept, TimeBy, WRITTEN};
+pub use sweep::{Sweep, SweepError, SweepOptions, SweepPlan, Swept, TimeBy};
