@@ -97,7 +97,8 @@ impl fmt::Display for Verdict {
 ///
 /// If the workload had to be killed for its time, on the wall or on CPUs, if records were lost, or
 /// if a process outlived the main one and was killed, nothing else is judged. Reaching a limit is a
-/// failure, unless the scenario expects it. Then the workload's end is judged only if the author
+/// failure, unless the scenario expects it. Where it is not known to which calls a fault was done,
+/// nothing is a certain failure. Then the workload's end is judged only if the author
 /// wrote that down; what the workload did until then is judged as ever.
 #[must_use]
 pub fn judge(plan: &Plan, run: &Run) -> Judgement {
@@ -106,6 +107,14 @@ pub fn judge(plan: &Plan, run: &Run) -> Judgement {
     }
     let mut judgement = by_its_end(plan, run);
     judgement.add(besides(plan, run));
+    if faults::are_in_doubt(plan, run) {
+        // The run may be another than the scenario describes.
+        for finding in &mut judgement.findings {
+            if finding.kind == Kind::Missed {
+                finding.kind = Kind::Unknown;
+            }
+        }
+    }
     judgement
 }
 

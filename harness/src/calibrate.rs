@@ -76,7 +76,7 @@ fn calibrate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
             };
             complain(&error, hint);
             match error {
-                CalibrateError::Unmet(_) => status::ALL_SKIPPED,
+                CalibrateError::Unmet(_) => suite::skipped(),
                 CalibrateError::KnownFailure(_) | CalibrateError::Overwritten => status::USAGE,
                 CalibrateError::Failed { .. } | CalibrateError::Unsettled(_) => status::FAILED,
                 CalibrateError::Incomplete { .. }

@@ -5,10 +5,10 @@ mod stating;
 
 use crate::out;
 use crate::results::{Form, Results, Whole};
-use crate::suite::{exit_status, refuse, require_all};
+use crate::suite::{exit_status, refuse, require_all, skipped};
 use crate::trace::workload::{directory, inherited, workload};
 use crate::trace::{Sink, Trouble, options, other, sink};
-use crate::{is_ci, signals, status, whom};
+use crate::{complain, is_ci, signals, status, whom};
 use handing::{handed, named};
 use perf_live::errors::chain;
 use perf_live::files;
@@ -230,13 +230,20 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     };
     let folders = folders(&scenario, &arguments.folder);
     let bench = whom::bench(&host)?.with_backlog(arguments.backlog.map(Bounds::of));
+    let has_rules = arguments.rules.is_some();
     let reach = bench.reach().map_err(|error| {
         let hint = error.hint();
-        other(error, hint)
+        match has_rules && error.is_of_rights() {
+            true => no_right(&error, hint),
+            false => other(error, hint).into(),
+        }
     })?;
     if reach.has_own_tracepoints() {
-        let hint = "run as root, or grant what `harness doctor` says is missing".to_owned();
-        return Err(other(Within, Some(hint)).into());
+        let hint = Some("run as root, or grant what `harness doctor` says is missing".to_owned());
+        return Err(match has_rules {
+            true => no_right(&Within, hint),
+            false => other(Within, hint).into(),
+        });
     }
     let file = arguments.rules.as_deref().unwrap_or(Path::new("check"));
     let suite = Suite::of_scenario(&bench, file, scenario).map_err(NoCheck::Suite)?;
@@ -269,6 +276,12 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     };
     sink.finish()?;
     Ok(said)
+}
+
+/// Says that rules are not tried, as the right to trace is missing.
+fn no_right(error: &(dyn std::error::Error + 'static), hint: Option<String>) -> NoCheck {
+    complain(error, hint);
+    NoCheck::Said(skipped())
 }
 
 /// Refuses forms that a statement does not have.

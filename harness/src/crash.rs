@@ -1,7 +1,7 @@
 //! `harness crash`: the states that a power cut may leave, and what a recovery makes of each.
 
 use crate::out::{note, note_for_now};
-use crate::suite::require_all;
+use crate::suite::skipped;
 use crate::{bench, out, signals, status, suite};
 use perf_live::errors::chain;
 use perf_live::host::Host;
@@ -122,8 +122,7 @@ fn crash(
 
 fn status_of(error: &CrashError) -> u8 {
     match error {
-        CrashError::Unmet(_) if require_all() => status::FAILED,
-        CrashError::Unmet(_) => status::ALL_SKIPPED,
+        CrashError::Unmet(_) => skipped(),
         CrashError::NoPass { verdict, .. } => match verdict {
             Verdict::Incomplete | Verdict::Broken => status::TROUBLE,
             _ => status::FAILED,

@@ -5,7 +5,7 @@ mod place;
 mod world;
 
 use crate::out::{note, note_for_now};
-use crate::suite::refuse;
+use crate::suite::{refuse, skipped};
 use crate::{bench, complain, is_ci, out, signals, status};
 use files::Laid;
 pub(crate) use files::{plain, relative};
@@ -98,7 +98,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     if let Err(error) = bench.reach() {
         complain(&error, error.hint());
         return match error.is_of_rights() {
-            true => status::ALL_SKIPPED,
+            true => skipped(),
             false => status::TROUBLE,
         };
     }
@@ -135,7 +135,7 @@ fn say(error: &NewError) -> u8 {
     match error {
         NewError::Usage(_) | NewError::Read(..) | NewError::Write(_) => status::USAGE,
         NewError::Record(RecordError::Unmet(_)) | NewError::Calibrate(CalibrateError::Unmet(_)) => {
-            status::ALL_SKIPPED
+            skipped()
         }
         NewError::Record(RecordError::NoRun(..))
         | NewError::NoEnd(_)

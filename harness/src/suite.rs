@@ -228,6 +228,14 @@ pub(crate) fn require_all() -> bool {
     std::env::var("HARNESS_REQUIRE").is_ok_and(|value| value == "all")
 }
 
+/// The exit status where nothing could be tried.
+pub(crate) fn skipped() -> u8 {
+    match require_all() {
+        true => status::FAILED,
+        false => status::ALL_SKIPPED,
+    }
+}
+
 pub(crate) fn exit_status(verdicts: &[Verdict]) -> u8 {
     let all = |wanted: Verdict| verdicts.iter().all(|verdict| *verdict == wanted);
     let good = |verdict: &Verdict| matches!(verdict, Verdict::Pass | Verdict::Skipped);

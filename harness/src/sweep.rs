@@ -1,11 +1,11 @@
 //! `harness sweep`: fails each call of a scenario's run once.
 
-use crate::new::{plain, relative};
+mod writing;
+
 use crate::out::{note, note_for_now};
-use crate::suite::{graver, require_all};
+use crate::suite::{graver, skipped};
 use crate::{bench, out, signals, status, suite};
 use perf_live::errors::chain;
-use perf_live::files;
 use perf_live::host::Host;
 use perf_records::units::shown_path;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use syscall_model::names::Abi;
 use syscall_model::select::Selection;
 use trace_harness::report;
 use trace_harness::run::{
-    Bench, Control, Item, Shard, Suite, Sweep, SweepError, SweepOptions, SweepPlan, Swept, WRITTEN,
+    Bench, Control, Item, Shard, Suite, Sweep, SweepError, SweepOptions, SweepPlan, Swept,
 };
 use trace_harness::sweep::{Class, Errors};
 use trace_harness::verdict::Verdict;
@@ -25,8 +25,8 @@ use trace_harness::verdict::Verdict;
 #[command(
     after_help = "A run without a fault must pass; then there is one run for each call that differs from the others, and each error that it \
 can have. Each run is crashed, hung, retried without end, leaked, silent (it says that it worked, and an expectation of results fails), \
-unknown, or handled.\n\n\
-Exit status: 0 all were handled, 1 some were not, or the scenario does not pass, 2 usage error or invalid scenario, 77 it would be \
+forbidden (it says that it failed, and did what `never` or `confined` forbid), unknown, or handled.\n\n\
+Exit status: 0 each call was failed and all were handled, 1 some were not, or the scenario does not pass, 2 usage error or invalid scenario, 77 it would be \
 skipped, 99 interrupted, or the harness itself could not do its work.\n\n\
 Environment: HARNESS_REQUIRE=all turns a skip into a failure."
 )]
@@ -178,13 +178,15 @@ fn sweep(
 
 fn status_of(error: &SweepError) -> u8 {
     match error {
-        SweepError::Unmet(_) if require_all() => status::FAILED,
-        SweepError::Unmet(_) => status::ALL_SKIPPED,
+        SweepError::Unmet(_) => skipped(),
         SweepError::NoPass { verdict, .. } => match verdict {
             Verdict::Incomplete | Verdict::Broken => status::TROUBLE,
             _ => status::FAILED,
         },
-        SweepError::Unfit(_) | SweepError::NoSite { .. } | SweepError::Text(_) => status::USAGE,
+        SweepError::Unfit(_)
+        | SweepError::NotTraced
+        | SweepError::NoSite { .. }
+        | SweepError::Text(_) => status::USAGE,
         SweepError::Interrupted | SweepError::Suite(_) | SweepError::Run(_) => status::TROUBLE,
     }
 }
@@ -229,9 +231,15 @@ impl<'a> Printer<'a> {
         match self.arguments.format {
             Format::Json => report::sweep_json(&mut text, plan, shard.as_deref()),
             Format::Human => {
-                let of_all = shard.map(|shard| format!(" (shard {shard} of {} runs)", plan.of_all));
+                let of_all = shard
+                    .as_ref()
+                    .map(|shard| format!(" (shard {shard} of {} runs)", plan.of_all));
+                let none = match (plan.runs, shard) {
+                    (0, Some(_)) => ": none of them is of this shard",
+                    _ => "",
+                };
                 text = format!(
-                    "{}: {} sites, {} runs{}\n",
+                    "{}: {} sites, {} runs{}{none}\n",
                     plan.item.name,
                     plan.sites.len(),
                     plan.runs,
@@ -278,7 +286,7 @@ impl<'a> Printer<'a> {
         if swept.told.class == Class::Handled {
             return None;
         }
-        match write(self.bench, plan, swept, folder) {
+        match writing::write(self.bench, plan, swept, folder) {
             Ok(path) => {
                 let path = path.to_string_lossy().into_owned();
                 state
@@ -295,11 +303,8 @@ impl<'a> Printer<'a> {
     }
 
     /// Prints what is to be known when all is over; returns the status.
-    fn finish(self, sweep: &Sweep) -> u8 {
-        let state = self
-            .state
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+    fn finish(&self, sweep: &Sweep) -> u8 {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if self.progress {
             note_for_now!("");
         }
@@ -309,10 +314,14 @@ impl<'a> Printer<'a> {
             report::sweep_human(&mut text, sweep, &state.written, color);
             self.told.print(&text);
         }
+        if let Some(folder) = &self.arguments.write {
+            let own: Vec<&Path> = state.written.values().map(Path::new).collect();
+            writing::tell_earlier(&sweep.plan, folder, &own);
+        }
         let is_handled = |swept: &Swept| swept.told.class == Class::Handled;
         let of_runs = if sweep.interrupted || sweep.runs.iter().any(|swept| swept.is_broken) {
             status::TROUBLE
-        } else if !sweep.runs.iter().all(is_handled) {
+        } else if !sweep.runs.iter().all(is_handled) || !sweep.plan.lost.is_empty() {
             status::FAILED
         } else {
             status::PASSED
@@ -329,32 +338,4 @@ fn left_of(took: Duration, done: usize, left: usize) -> Duration {
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let each = took.checked_div(count(done)).unwrap_or_default();
     each.saturating_mul(count(left))
-}
-
-/// Writes the scenario of a run into the folder. A file that no sweep has written stays.
-fn write(
-    bench: &Bench<'_>,
-    plan: &SweepPlan,
-    swept: &Swept,
-    folder: &Path,
-) -> Result<PathBuf, String> {
-    let here = std::env::current_dir().map_err(|error| chain(&error))?;
-    let whole = |path: &Path| plain(&here.join(path));
-    let source = plan.item.file.parent().unwrap_or(Path::new(""));
-    let from = |file: &Path| relative(&whole(folder), &whole(&source.join(file)));
-    let (name, text) = plan
-        .scenario(bench, swept, &from)
-        .map_err(|error| chain(&error))?;
-    let path = folder.join(name);
-    let cannot = |why: String| format!("cannot write `{}`: {why}", shown_path(&path));
-    if path.symlink_metadata().is_ok() {
-        let of_same =
-            |old: String| old.starts_with(WRITTEN) && old.lines().next() == text.lines().next();
-        if !files::text(&path, files::SCENARIO).is_ok_and(of_same) {
-            let why = "it is there, and no sweep of this scenario has written it";
-            return Err(cannot(why.to_owned()));
-        }
-    }
-    files::write(&path, text.as_bytes()).map_err(|error| cannot(chain(&error)))?;
-    Ok(path)
 }

@@ -53,7 +53,10 @@ impl fmt::Display for Injected {
         }
         match (self.answer, self.signal, self.delay) {
             (Some(Answer::Short(most)), ..) => write!(f, "(INJECTED: short {most})")?,
-            (Some(_), ..) => f.write_str("(INJECTED)")?,
+            (Some(_), Some(signal), _) => {
+                write!(f, "(INJECTED: retval, {})", signal_name(signal))?;
+            }
+            (Some(_), None, _) => f.write_str("(INJECTED)")?,
             (None, Some(signal), _) => write!(f, "(INJECTED: {})", signal_name(signal))?,
             (None, None, Some(_)) => return f.write_str("(DELAYED)"),
             (None, None, None) => return Ok(()),

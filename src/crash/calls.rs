@@ -1,7 +1,8 @@
 //! The calls that may change a folder, make it durable, or promise something.
 
 /// Each of these is held and looked at. What changes a folder by other ways (32-bit calls of other
-/// names, a file system of the workload's own) shows at the end of a run: the log must end in the folder that the run left.
+/// names, a file system of the workload's own) shows at the end of a run: the log must end in the
+/// folder that the run left.
 pub const HELD: [&str; 52] = [
     "chmod",
     "chown",

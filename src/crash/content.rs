@@ -81,8 +81,8 @@ impl Content {
         self.size
     }
 
-    /// Returns the runs of bytes that the file holds, by offset. All other bytes are zeros; bytes of
-    /// a run may be too.
+    /// Returns the runs of bytes that the file holds, by offset. All other bytes are zeros; bytes
+    /// of a run may be too.
     pub fn parts(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.parts.iter().map(|(at, part)| (*at, part.bytes()))
     }

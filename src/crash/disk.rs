@@ -2,7 +2,7 @@
 //! with its values in order.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 use std::ops::Range;
 
 use crate::crash::bits::Bits;
@@ -12,6 +12,7 @@ use crate::crash::log::{Attribute, Log};
 use crate::crash::replay;
 use crate::crash::sum::Sum;
 use crate::crash::tree::{Attributes, Kind, Node, NodeId, Tree};
+use crate::crash::twice::Twice;
 
 /// What a slot holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -421,32 +422,4 @@ impl Value {
 fn runs(starts: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     let ends = starts.iter().skip(1).copied().chain([u64::MAX]);
     starts.iter().copied().zip(ends)
-}
-
-/// Two hashes that differ in what they begin with.
-struct Twice(DefaultHasher, DefaultHasher);
-
-impl Default for Twice {
-    fn default() -> Self {
-        let mut second = DefaultHasher::new();
-        second.write_u8(1);
-        Self(DefaultHasher::new(), second)
-    }
-}
-
-impl Hasher for Twice {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.write(bytes);
-        self.1.write(bytes);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0.finish()
-    }
-}
-
-impl Twice {
-    fn both(&self) -> u128 {
-        u128::from(self.0.finish()) << 64 | u128::from(self.1.finish())
-    }
 }

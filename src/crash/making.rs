@@ -1,27 +1,11 @@
 //! From one call that was seen to the steps of a log.
 
+use super::applied::apply;
 use super::described::described;
+use super::ranges::LARGEST;
 use super::seen::{Act, Begin, Maker, Opened, Replacing, Seen, Spot, Synced, Target};
 use super::{Attribute, Attributes, Change, Content, Kind, Node, NodeId, Place, Step, Tree};
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::sync::Arc;
-
-/// `FALLOC_FL_*`, include/uapi/linux/falloc.h.
-mod allocate {
-    pub(super) const KEEP_SIZE: u32 = 0x01;
-    pub(super) const PUNCH_HOLE: u32 = 0x02;
-    pub(super) const COLLAPSE: u32 = 0x08;
-    pub(super) const ZERO: u32 = 0x10;
-    pub(super) const INSERT: u32 = 0x20;
-}
-
-/// What a page of memory has, in which stores into mappings are told apart.
-const PAGE: usize = 4096;
-
-/// No file that is looked at is larger.
-const LARGEST: u64 = 1 << 30;
-
-const OTHER_MODE: u32 = 0o170_000;
 
 /// Makes the steps of a log, one call after the other.
 pub(super) struct Builder {
@@ -108,11 +92,11 @@ impl Builder {
         }
     }
 
-    fn content(&self, node: NodeId) -> Option<&Content> {
+    pub(super) fn content(&self, node: NodeId) -> Option<&Content> {
         self.now.nodes.get(&node)?.content()
     }
 
-    fn size(&self, node: NodeId) -> u64 {
+    pub(super) fn size(&self, node: NodeId) -> u64 {
         self.content(node).map_or(0, Content::size)
     }
 
@@ -178,7 +162,7 @@ impl Builder {
                 by,
             } => {
                 let place = self.place(at)?;
-                let kind = match mode & OTHER_MODE {
+                let kind = match mode & libc::S_IFMT {
                     0 | libc::S_IFREG => file_of(Vec::new()),
                     kind => Kind::Other {
                         mode: kind,
@@ -313,75 +297,6 @@ impl Builder {
         }
         Some(())
     }
-
-    fn allocate(&mut self, node: NodeId, mode: u32, (at, length): (u64, u64), call: &str) {
-        let Some(content) = self.content(node).map(Content::to_vec) else {
-            return;
-        };
-        let (old, end) = (content.len() as u64, at.saturating_add(length));
-        if end > LARGEST || old.saturating_add(length) > LARGEST {
-            self.doubt(format!("`{call}` makes a file too large to be kept"));
-            return;
-        }
-        let has = |flag: u32| mode & flag != 0;
-        let mut new = content.clone();
-        let (from, to) = (at as usize, end as usize);
-        if has(allocate::COLLAPSE) {
-            new.drain(from.min(new.len())..to.min(new.len()));
-        } else if has(allocate::INSERT) {
-            let from = from.min(new.len());
-            new.splice(from..from, std::iter::repeat_n(0, to - from));
-        } else {
-            if !has(allocate::KEEP_SIZE) && end > old {
-                new.resize(to, 0);
-            }
-            if has(allocate::PUNCH_HOLE) || has(allocate::ZERO) {
-                let end = to.min(new.len());
-                if let Some(part) = new.get_mut(from.min(end)..end) {
-                    part.fill(0);
-                }
-            }
-        }
-        if new == content {
-            return;
-        }
-        let from = from.min(new.len());
-        let change = Change::Range {
-            node,
-            at: from as u64,
-            bytes: new.get(from..).unwrap_or_default().into(),
-            size: new.len() as u64,
-        };
-        self.step(Step::Change(change), call);
-    }
-
-    /// Takes what a mapped file holds: what differs from the log was stored into it.
-    pub(super) fn mapped(&mut self, file: &Opened, content: &[u8]) {
-        let Some(node) = self.inodes.get(&file.inode).copied() else {
-            self.doubt("a mapped file is not known to the log".to_owned());
-            return;
-        };
-        self.stored(node, content);
-    }
-
-    fn stored(&mut self, node: NodeId, content: &[u8]) {
-        let Some(old) = self.content(node).map(Content::to_vec) else {
-            return;
-        };
-        if old.len() != content.len() {
-            self.doubt("a mapped file has another size than by the log".to_owned());
-            return;
-        }
-        let pages = old.chunks(PAGE).zip(content.chunks(PAGE)).enumerate();
-        for (page, (_, new)) in pages.filter(|(_, (old, new))| old != new) {
-            let change = Change::Write {
-                node,
-                at: (page * PAGE) as u64,
-                bytes: new.into(),
-            };
-            self.step(Step::Change(change), "stores into a mapped file");
-        }
-    }
 }
 
 fn file_of(bytes: Vec<u8>) -> Kind {
@@ -394,67 +309,5 @@ fn attributes(mode: u32, by: Maker) -> Attributes {
         owner: by.owner.0,
         group: by.owner.1,
         xattrs: BTreeMap::new(),
-    }
-}
-
-/// Makes a change that happened.
-fn apply(tree: &mut Tree, change: &Change) {
-    match change {
-        Change::Enter { at, node } => set(tree, at, Some(*node)),
-        Change::Remove { at } => set(tree, at, None),
-        Change::Rename { from, to, leaves } => {
-            let folder = tree.nodes.get(&from.folder);
-            let moved = folder.and_then(|folder| folder.entries()?.get(&from.name).copied());
-            set(tree, from, *leaves);
-            set(tree, to, moved);
-        }
-        Change::Write { node, at, bytes } => {
-            if let Some(content) = content(tree, *node) {
-                content.write(*at, Arc::clone(bytes));
-            }
-        }
-        Change::Truncate { node, size } => {
-            if let Some(content) = content(tree, *node) {
-                content.resize(*size);
-            }
-        }
-        Change::Range {
-            node,
-            at,
-            bytes,
-            size,
-        } => {
-            if let Some(content) = content(tree, *node) {
-                content.resize(*size);
-                content.write(*at, Arc::clone(bytes));
-            }
-        }
-        Change::Set { node, attribute } => {
-            let attributes = tree.nodes.get_mut(node).map(|node| &mut node.attributes);
-            match (attributes, attribute) {
-                (None, _) | (_, Attribute::Xattr(..)) => {}
-                (Some(attributes), Attribute::Mode(mode)) => attributes.mode = *mode,
-                (Some(attributes), Attribute::Owner(user, group)) => {
-                    (attributes.owner, attributes.group) = (*user, *group);
-                }
-            }
-        }
-    }
-}
-
-fn content(tree: &mut Tree, node: NodeId) -> Option<&mut Content> {
-    match &mut tree.nodes.get_mut(&node)?.kind {
-        Kind::File(content) => Some(content),
-        _ => None,
-    }
-}
-
-fn set(tree: &mut Tree, place: &Place, node: Option<NodeId>) {
-    let folder = tree.nodes.get_mut(&place.folder);
-    if let Some(Kind::Folder(entries)) = folder.map(|folder| &mut folder.kind) {
-        match node {
-            Some(node) => entries.insert(place.name.clone(), node),
-            None => entries.remove(&place.name),
-        };
     }
 }

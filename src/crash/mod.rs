@@ -36,6 +36,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod applied;
 mod bits;
 mod building;
 mod calls;
@@ -50,12 +51,16 @@ mod model;
 mod order;
 mod pieces;
 mod random;
+mod ranges;
 mod replay;
 mod search;
 mod seen;
 mod shrink;
 mod sum;
+#[cfg(test)]
+mod tests;
 mod tree;
+mod twice;
 
 pub use building::{Built, Ended, build};
 pub use calls::{HELD, REFUSED};

@@ -21,7 +21,8 @@ pub struct Model {
     /// torn. 0: a write is one piece, its size with its data.
     pub torn: u64,
     /// The unit in bytes in which a write that appends makes the file grow: the page of the
-    /// kernel, which copies and accounts a page at a time (`generic_perform_write()`, mm/filemap.c).
+    /// kernel, which copies and accounts a page at a time (`generic_perform_write()`,
+    /// mm/filemap.c).
     /// 0: a write grows the file at once.
     pub page: u64,
     /// A size never comes before the data of the blocks that the append begins.

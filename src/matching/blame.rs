@@ -4,14 +4,19 @@
 //! says itself can be a lie: only [`BlameBy::Process`] cannot be forged by a test, as the first
 //! process in a line of descent that was started for a test decides.
 
+mod calls;
 mod lines;
 mod printed;
 mod started;
+#[cfg(test)]
+mod tests;
 
 use crate::scenario::BlameBy;
 use crate::trace::{Block, Deed, Normalised, StableName, Value};
+use calls::{LONGEST_NAME, own_name, stream, written};
+use lines::{Said, Stream};
 use printed::{Printed, State};
-use started::{of_arguments, started};
+use started::{Started, of_arguments, started};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -33,10 +38,20 @@ pub enum Blamed {
     Nothing,
     /// It was this one.
     Test(Arc<str>),
-    /// It was this one, or none.
-    Perhaps(Arc<str>),
     /// It was one of these, or, where the list is empty, any or none.
     OneOf(Vec<Arc<str>>),
+}
+
+impl Blamed {
+    /// Any test, or none.
+    const UNKNOWN: Self = Self::OneOf(Vec::new());
+
+    fn among(names: Vec<Arc<str>>) -> Self {
+        match <[Arc<str>; 1]>::try_from(names) {
+            Ok([name]) => Self::Test(name),
+            Err(names) => Self::OneOf(names),
+        }
+    }
 }
 
 /// Returns the calls that must be recorded beside others to find tests.
@@ -44,8 +59,18 @@ pub enum Blamed {
 pub fn needed(by: BlameBy) -> &'static [&'static str] {
     match by {
         BlameBy::Process => &["execve", "execveat"],
-        BlameBy::Thread => &["clone", "clone3", "fork", "vfork", "prctl", "write"],
-        BlameBy::Output => &["clone", "clone3", "fork", "vfork", "write"],
+        BlameBy::Thread => &[
+            "clone", "clone3", "fork", "vfork", "prctl", "write", "writev",
+        ],
+        BlameBy::Output => &[
+            "clone",
+            "clone3",
+            "fork",
+            "vfork",
+            "write",
+            "writev",
+            "exit_group",
+        ],
     }
 }
 
@@ -55,21 +80,20 @@ pub struct Tests {
     by: BlameBy,
     /// The task that made each process or thread, and when.
     made: BTreeMap<StableName, (StableName, u64)>,
-    /// The first test that each process was started for; `None` where what it was started with was
-    /// not read.
-    started: BTreeMap<u32, (u64, Option<Arc<str>>)>,
+    /// The first test that each process was started for.
+    started: BTreeMap<u32, (u64, Started)>,
     /// The names that threads gave themselves, and when.
     named: BTreeMap<StableName, Vec<(u64, Vec<u8>)>>,
+    /// What processes wrote, until all of it is there: by process and stream.
+    written: BTreeMap<(u32, u64), Stream>,
     /// What processes printed of tests.
     printed: BTreeMap<u32, Printed>,
     /// The names that each process printed, by as much of them as a thread has.
     full: BTreeMap<u32, BTreeMap<Vec<u8>, Vec<Arc<str>>>>,
-    /// When each process, or one that descends from it, did something for the last time.
+    /// When each process ended, and when all had that descend from it.
+    exited: BTreeMap<u32, u64>,
     until: BTreeMap<u32, u64>,
 }
-
-/// `PR_SET_NAME`.
-const SET_NAME: i128 = 15;
 
 impl Tests {
     /// Finds them; the deeds are those of the trace, in order.
@@ -80,13 +104,15 @@ impl Tests {
             made: BTreeMap::new(),
             started: BTreeMap::new(),
             named: BTreeMap::new(),
+            written: BTreeMap::new(),
             printed: BTreeMap::new(),
             full: BTreeMap::new(),
+            exited: BTreeMap::new(),
             until: BTreeMap::new(),
         };
         let words = blaming.command.iter().map(String::as_bytes);
-        if let Some(name) = of_arguments(words) {
-            tests.started.insert(1, (0, Some(name)));
+        if let Some(started) = of_arguments(words, false) {
+            tests.started.insert(1, (0, started));
         }
         for deed in deeds {
             tests.take(deed, &blaming.outputs);
@@ -94,13 +120,15 @@ impl Tests {
         for block in &trace.blocks {
             tests.relate(block);
         }
+        tests.print();
         if tests.by == BlameBy::Output {
-            tests.until = tests.ends(deeds);
+            tests.pass_over_repeaters();
+            tests.until = tests.ends();
         }
         if tests.by == BlameBy::Thread {
             let all = tests.printed.iter();
             tests.full = all
-                .map(|(process, it)| (*process, by_thread_name(it)))
+                .map(|(process, it)| (*process, it.by_thread_name()))
                 .collect();
         }
         tests
@@ -110,8 +138,9 @@ impl Tests {
         let process = deed.task.process;
         match &*deed.name {
             "execve" | "execveat" if self.by == BlameBy::Process => {
-                if let Some(name) = started(deed) {
-                    self.started.entry(process).or_insert((deed.entered, name));
+                if let Some(started) = started(deed) {
+                    let first = self.started.entry(process);
+                    first.or_insert((deed.entered, started));
                 }
             }
             "clone" | "clone3" | "fork" | "vfork" => {
@@ -123,23 +152,23 @@ impl Tests {
                     self.made.insert(*made, (deed.task, deed.entered));
                 }
             }
+            "exit_group" => {
+                self.exited.insert(process, deed.entered);
+            }
             "prctl" if self.by == BlameBy::Thread => {
                 if let Some(name) = own_name(deed) {
                     let names = self.named.entry(deed.task).or_default();
                     names.push((deed.entered, name));
                 }
             }
-            "write" if self.by != BlameBy::Process => {
+            "write" | "writev" if self.by != BlameBy::Process => {
                 let Some(stream) = stream(deed, outputs) else {
                     return;
                 };
-                let buffer = deed.fields.get(1).map(|part| &part.value);
-                let printed = self.printed.entry(process).or_default();
-                match buffer {
-                    Some(Value::Bytes { bytes, is_cut }) => {
-                        printed.write(stream, deed.entered, bytes, *is_cut);
-                    }
-                    _ => printed.miss(deed.entered),
+                let stream = self.written.entry((process, stream)).or_default();
+                match written(deed) {
+                    Some((bytes, is_cut)) => stream.write(deed.entered, bytes, is_cut),
+                    None => stream.miss(deed.entered),
                 }
             }
             _ => {}
@@ -154,124 +183,188 @@ impl Tests {
         }
     }
 
+    /// Brings together what each process says on the streams on which it tells of tests.
+    fn print(&mut self) {
+        let mut said: BTreeMap<u32, Vec<(u64, Said)>> = BTreeMap::new();
+        for ((process, _), stream) in std::mem::take(&mut self.written) {
+            if let Some(of_stream) = stream.said() {
+                said.entry(process).or_default().extend(of_stream);
+            }
+        }
+        for (process, mut said) in said {
+            said.sort_by_key(|(moment, _)| *moment);
+            self.printed.insert(process, Printed::of(said));
+        }
+    }
+
+    /// Takes no process for a runner that only repeats what those below it told: `go test`, and
+    /// the process of pytest-xdist that gives tests to the others.
+    fn pass_over_repeaters(&mut self) {
+        let mut told: BTreeMap<u32, BTreeMap<Arc<str>, u64>> = BTreeMap::new();
+        for (process, printed) in &self.printed {
+            let task = StableName {
+                process: *process,
+                thread: 1,
+            };
+            let line = self.line(task, u64::MAX).into_iter();
+            let above: BTreeSet<u32> = line
+                .map(|(task, _)| task.process)
+                .filter(|above| above != process && self.printed.contains_key(above))
+                .collect();
+            for above in above {
+                let told = told.entry(above).or_default();
+                for (name, moment) in printed.begun() {
+                    let first = told.entry(Arc::clone(name)).or_insert(moment);
+                    *first = moment.min(*first);
+                }
+            }
+        }
+        for (process, told) in told {
+            let printed = self.printed.get(&process);
+            if printed.is_some_and(|printed| printed.repeats(&told)) {
+                self.printed.remove(&process);
+            }
+        }
+    }
+
     /// Returns the names of all tests that were seen.
     #[must_use]
     pub fn seen(&self) -> BTreeSet<Arc<str>> {
         let started = self.started.values();
-        let started = started.filter_map(|(_, name)| name.clone());
-        let printed = self.printed.values().flat_map(Printed::names);
-        started.chain(printed).collect()
+        let started = started.flat_map(|(_, started)| started.names());
+        let printed = self.printed.values().flat_map(Printed::begun);
+        let printed = printed.map(|(name, _)| name);
+        started.chain(printed).cloned().collect()
     }
 
     /// Returns the test that did this.
     #[must_use]
     pub fn blame(&self, deed: &Deed) -> Blamed {
         let line = self.line(deed.task, deed.entered);
-        match self.by {
+        let found = match self.by {
             BlameBy::Process => {
                 let mut oldest = line.iter().rev();
-                let found = oldest.find_map(|(task, moment)| {
-                    let (begun, name) = self.started.get(&task.process)?;
-                    (begun <= moment).then_some(name)
-                });
-                match found {
-                    None => Blamed::Nothing,
-                    Some(None) => Blamed::OneOf(Vec::new()),
-                    Some(Some(name)) => Blamed::Test(Arc::clone(name)),
-                }
+                oldest.find_map(|(task, moment)| {
+                    let (begun, started) = self.started.get(&task.process)?;
+                    (begun <= moment).then(|| Blamed::among(started.names().to_vec()))
+                })
             }
-            BlameBy::Thread => {
-                let found = line.iter().find_map(|it| self.by_thread(it));
-                found.unwrap_or(Blamed::Nothing)
-            }
-            BlameBy::Output => match self.by_output(&line, deed.entered) {
-                None => Blamed::Nothing,
-                Some(State::Unknown) => Blamed::OneOf(Vec::new()),
-                Some(State::Over(name)) => Blamed::Perhaps(name),
-                Some(State::Running(names)) => match names.as_slice() {
-                    [] => Blamed::Nothing,
-                    [name] => Blamed::Test(Arc::clone(name)),
-                    names => Blamed::OneOf(names.to_vec()),
-                },
-            },
-        }
+            BlameBy::Thread => self.by_thread(&line, deed.entered),
+            BlameBy::Output => self.by_output(&line, deed.entered),
+        };
+        // Who made the first of the line is not known, if it is not the command itself.
+        let is_whole = line.last().is_some_and(|(task, _)| task.process == 1);
+        let otherwise = match is_whole {
+            true => Blamed::Nothing,
+            false => Blamed::UNKNOWN,
+        };
+        found.unwrap_or(otherwise)
     }
 
     /// What ran, by what the nearest process that prints of tests had printed when it did this, or
-    /// when it started what did; `None` if it had not begun, or there is no such process.
-    fn by_output(&self, line: &[(StableName, u64)], now: u64) -> Option<State> {
+    /// when it started what did; `None` if no test ran.
+    fn by_output(&self, line: &[(StableName, u64)], now: u64) -> Option<Blamed> {
         // The process of the line that the next one started, and whether one of them prints.
         let (mut branch, mut prints) = (None, false);
         for (task, moment) in line {
-            let printed = self.printed.get(&task.process);
-            let Some(printed) = printed.filter(|it| it.has_tests()) else {
+            let Some(printed) = self.printed.get(&task.process) else {
                 branch = Some(task.process);
                 continue;
             };
-            // What a test started and what outlives it works for whom nobody knows.
-            let still = |then: State| match printed.at(now).as_ref() == Some(&then) {
-                true => then,
-                false => State::Unknown,
+            let made = match task.thread {
+                1 => None,
+                _ if !printed.has_own_threads() => None,
+                // What no test made may work for any.
+                _ => Some(self.made.get(task).map(|(_, when)| printed.at(*when))),
             };
-            let is_own = printed.has_own_threads() && !printed.is_elsewhere();
-            if task.thread != 1 && is_own {
-                let made = self.made.get(task).and_then(|(_, when)| printed.at(*when));
-                let made = made.filter(State::is_of_a_test);
-                return Some(made.map_or(State::Unknown, still));
+            let is_of_none =
+                matches!(&made, Some(made) if !matches!(made, Some(State::Running(_))));
+            if is_of_none {
+                return Some(Blamed::UNKNOWN);
             }
-            let branch_ends = branch.filter(|process| *process != task.process && !prints);
-            let branch_ends = branch_ends.and_then(|process| self.until.get(&process));
-            let then = match printed.at(*moment) {
-                Some(then) if then.is_of_a_test() => match printed.is_elsewhere() {
-                    false => return Some(still(then)),
-                    true if branch_ends.is_some() => return Some(State::Unknown),
-                    true => Some(State::Running(Vec::new())),
-                },
-                then => then,
-            };
+            let then = made.flatten().unwrap_or_else(|| printed.at(*moment));
+            match then {
+                State::Unknown => return Some(Blamed::UNKNOWN),
+                // What a test started and what outlives it works for whom nobody knows.
+                State::Running(names) => {
+                    let still = printed.at(now) == State::Running(names.clone());
+                    let names = if still { names } else { Vec::new() };
+                    return Some(Blamed::among(names));
+                }
+                State::Outside => {}
+            }
             // What was there before a test and is still there may be what runs it.
-            if branch_ends.is_some_and(|end| printed.begins_within(*moment, *end)) {
-                return Some(State::Unknown);
-            }
-            if then.is_some() {
-                return then;
+            let lives = branch.filter(|process| *process != task.process && !prints);
+            let end = lives.map(|process| self.until.get(&process).copied());
+            if end.is_some_and(|end| printed.begins_within(*moment, end.unwrap_or(u64::MAX))) {
+                return Some(Blamed::UNKNOWN);
             }
             (branch, prints) = (Some(task.process), true);
         }
         None
     }
 
-    /// When each process, or one that descends from it, did something for the last time.
-    fn ends(&self, deeds: &[&Deed]) -> BTreeMap<u32, u64> {
-        let mut last: BTreeMap<StableName, u64> = BTreeMap::new();
-        for deed in deeds {
-            let moment = last.entry(deed.task).or_default();
-            *moment = deed.entered.max(*moment);
-        }
+    /// When each process has ended with all that descend from it, as far as they said so.
+    fn ends(&self) -> BTreeMap<u32, u64> {
         let mut until: BTreeMap<u32, u64> = BTreeMap::new();
-        for (task, moment) in last {
-            for (task, _) in self.line(task, moment) {
-                let end = until.entry(task.process).or_default();
-                *end = moment.max(*end);
+        for made in self.made.keys().filter(|made| made.thread == 1) {
+            let end = self.exited.get(&made.process).copied().unwrap_or(u64::MAX);
+            for (task, _) in self.line(*made, end) {
+                let last = until.entry(task.process).or_default();
+                *last = end.max(*last);
             }
         }
         until
     }
 
-    /// The test whose thread this was then; `None` if it was no test's.
-    fn by_thread(&self, (task, moment): &(StableName, u64)) -> Option<Blamed> {
-        let names = self.named.get(task)?.iter().rev();
-        let mut names = names.filter(|(since, _)| since <= moment);
-        let (_, own) = names.next()?;
-        let printed = self.printed.get(&task.process)?;
-        let of_process = self.full.get(&task.process);
-        let full = of_process.and_then(|names| names.get(own));
-        match full.map(Vec::as_slice).unwrap_or_default() {
-            [] if printed.is_doubtful() => Some(Blamed::OneOf(Vec::new())),
-            [] => None,
-            [name] => Some(Blamed::Test(Arc::clone(name))),
-            full => Some(Blamed::OneOf(full.to_vec())),
+    /// The test whose thread it was, or whose thread made it; `None` if it was no test's.
+    fn by_thread(&self, line: &[(StableName, u64)], now: u64) -> Option<Blamed> {
+        // The process of the last thread that is not a process' first one.
+        let mut thread_of = None;
+        for (task, moment) in line {
+            let Some(printed) = self.printed.get(&task.process) else {
+                continue;
+            };
+            if let Some(found) = self.by_name(*task, *moment, now, printed) {
+                return Some(found);
+            }
+            // The runner makes threads for tests alone, and may run a test itself.
+            let is_first = task.thread == 1;
+            let may_run = printed.at(*moment) != State::Outside;
+            if is_first && (may_run || thread_of == Some(task.process)) {
+                return Some(Blamed::UNKNOWN);
+            }
+            if !is_first {
+                thread_of = Some(task.process);
+            }
         }
+        None
+    }
+
+    /// The test after which a thread was named then.
+    fn by_name(
+        &self,
+        task: StableName,
+        moment: u64,
+        now: u64,
+        printed: &Printed,
+    ) -> Option<Blamed> {
+        let names = self.named.get(&task)?;
+        let last = names.partition_point(|(since, _)| *since <= moment);
+        let (_, own) = names.get(last.checked_sub(1)?)?;
+        let full = self.full.get(&task.process)?.get(own)?;
+        let is_cut = own.len() >= LONGEST_NAME;
+        let is_known = !printed.is_doubtful() && (!is_cut || printed.has_all_names());
+        // The thread itself is of a test that runs. What outlives that works for nobody knows whom.
+        let mut ended = full.iter().map(|name| printed.has_ended(name, now));
+        let is_over = match moment == now {
+            true => ended.all(|has_ended| has_ended),
+            false => ended.any(|has_ended| has_ended),
+        };
+        Some(match is_known && !is_over {
+            true => Blamed::among(full.clone()),
+            false => Blamed::UNKNOWN,
+        })
     }
 
     /// A task at a moment, then who made it and when, up to the first.
@@ -287,76 +380,5 @@ impl Tests {
             last = *maker;
         }
         line
-    }
-}
-
-/// The stream that a call writes to, by a number of its own; `None` for a file that no runner
-/// prints to.
-fn stream(deed: &Deed, outputs: &[String]) -> Option<u64> {
-    match deed.fields.first().map(|part| &part.value) {
-        Some(Value::File {
-            name, description, ..
-        }) => {
-            let is_path = name.starts_with(b"/") || name.starts_with(b"$DIR");
-            // The workers of pytest-xdist print to no reader.
-            let is_path = is_path && name.as_slice() != b"/dev/null";
-            let is_output = !is_path || outputs.iter().any(|it| it.as_bytes() == name.as_slice());
-            let description = *description;
-            is_output.then(|| description.unwrap_or_default())
-        }
-        Some(Value::UnknownFile { description, .. }) => Some(description.unwrap_or_default()),
-        _ => Some(0),
-    }
-}
-
-/// The names that a process printed, by the name that the thread of each has.
-fn by_thread_name(printed: &Printed) -> BTreeMap<Vec<u8>, Vec<Arc<str>>> {
-    let mut full: BTreeMap<Vec<u8>, Vec<Arc<str>>> = BTreeMap::new();
-    for name in printed.names() {
-        full.entry(cut(&name).to_vec()).or_default().push(name);
-    }
-    full
-}
-
-/// As much of a name as a thread has.
-fn cut(name: &str) -> &[u8] {
-    const LONGEST: usize = 15;
-    name.as_bytes().get(..LONGEST).unwrap_or(name.as_bytes())
-}
-
-/// The name that a thread gave itself.
-fn own_name(deed: &Deed) -> Option<Vec<u8>> {
-    let option = deed.fields.first().map(|part| &part.value);
-    let is_name = match option {
-        Some(Value::Number(number)) => *number == SET_NAME,
-        Some(Value::Names(_, number)) => i128::from(*number) == SET_NAME,
-        _ => false,
-    };
-    match deed.fields.get(1).map(|part| &part.value) {
-        Some(Value::Bytes { bytes, .. }) if is_name => {
-            let end = bytes.len().min(15);
-            bytes.get(..end).map(<[u8]>::to_vec)
-        }
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_sorted_once_by_what_a_thread_has_of_them() {
-        let mut printed = Printed::default();
-        for n in 0..20_000 {
-            let line = format!("test group::name_{} ... ok\n", n / 2 * 10 + n % 2);
-            printed.write(0, n, line.as_bytes(), false);
-        }
-        let full = by_thread_name(&printed);
-        let all: usize = full.values().map(Vec::len).sum();
-        assert_eq!((printed.names().count(), all), (20_000, 20_000));
-        let one = full.get(b"group::name_0".as_slice()).unwrap();
-        assert_eq!(one, &[Arc::from("group::name_0")]);
-        assert!(full.get(b"group::name_100".as_slice()).unwrap().len() > 1);
     }
 }

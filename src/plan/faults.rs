@@ -98,10 +98,13 @@ pub fn held(faults: &[FaultPlan]) -> HeldCalls {
 /// sees, and `seccomp` may ask for a listener of its own.
 const GUARDED: [&str; 3] = ["io_setup", "io_uring_setup", "seccomp"];
 
-/// Whether a call is made no ring of operations, as these would get around a fault.
+/// Whether a call is made no ring of operations, as these would get around a fault: be what one is
+/// done to, or what one waits for.
 #[must_use]
 pub fn is_guarded(faults: &[FaultPlan], call: &str) -> bool {
-    let names = faults.iter().flat_map(|fault| &fault.matcher.names);
+    let matchers = faults.iter();
+    let matchers = matchers.flat_map(|fault| [Some(&fault.matcher), fault.until.as_ref()]);
+    let names = matchers.flatten().flat_map(|matcher| &matcher.names);
     let mut names = names.filter(|name| !name.starts_with("io_uring_"));
     match call {
         "io_uring_setup" => names.any(|name| uring::does(name)),

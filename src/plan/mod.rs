@@ -140,6 +140,8 @@ pub struct Plan {
     pub lenient: Option<String>,
     /// Whether every single event is kept, even if neither expectations nor the snapshot need it.
     pub keeps_all: bool,
+    /// Whether the content of every file that it leaves is read, even if nothing is expected of it.
+    pub reads_all: bool,
 }
 
 /// A world of the workload's own.
@@ -327,6 +329,7 @@ pub fn resolve(
         baseline: None,
         lenient: scenario.lenient.clone(),
         keeps_all: false,
+        reads_all: false,
     };
     plan.baseline = baseline::baseline(scenario, facts, &plan, expected.delta)?;
     plan.crash = crash::crash(scenario, facts, &plan, catalogue)?;

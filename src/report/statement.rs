@@ -85,10 +85,6 @@ impl<'a> Stated<'a> {
             match by {
                 Blamed::Nothing => {}
                 Blamed::Test(name) => drop(row.tests.insert(name)),
-                Blamed::Perhaps(name) => {
-                    row.is_unsure = true;
-                    row.tests.insert(name);
-                }
                 Blamed::OneOf(names) => {
                     row.is_unsure = true;
                     row.tests.extend(names.iter().map(|name| &**name));

@@ -2,7 +2,7 @@
 
 use super::json::object_line;
 use crate::run::{Sweep, SweepPlan, Swept};
-use crate::sweep::{Class, How, Site};
+use crate::sweep::{Class, How, Site, Spot};
 use perf_live::units::ExitKind;
 use perf_records::units::shown;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +24,17 @@ pub fn sweep_json(out: &mut String, plan: &SweepPlan, shard: Option<&str>) {
         line.put("expects_results", plan.expects_results);
         line.put("remarks", &plan.remarks);
         line.put("not_failed", &plan.not_failed);
+        let lost = plan.lost.iter().map(|lost| {
+            serde_json::json!({
+                "task": lost.spot.task,
+                "program": lost.spot.program,
+                "call": lost.spot.matching.call,
+                "line": lost.spot.line,
+                "stack": lost.spot.stack,
+                "why": lost.why,
+            })
+        });
+        line.put("lost", lost.collect::<Vec<_>>());
     });
 }
 
@@ -67,6 +78,7 @@ pub fn sweeps_json(out: &mut String, sweeps: &[Sweep]) {
         line.put("sites", all.sites);
         line.put("runs", all.runs);
         line.put("untried", all.untried);
+        line.put("lost", all.lost);
         for class in Class::ALL {
             line.put(class.word(), all.of_class(class));
         }
@@ -84,6 +96,7 @@ struct Totals {
     sites: usize,
     runs: usize,
     untried: usize,
+    lost: usize,
     interrupted: bool,
     classes: BTreeMap<Class, usize>,
     hows: BTreeMap<How, usize>,
@@ -108,6 +121,7 @@ impl Totals {
             sites: sweeps.iter().map(sites).sum(),
             runs,
             untried: planned.saturating_sub(runs),
+            lost: sweeps.iter().map(|sweep| sweep.plan.lost.len()).sum(),
             interrupted: sweeps.iter().any(|sweep| sweep.interrupted),
             classes,
             hows,
@@ -151,20 +165,32 @@ pub fn sweep_human(
             one(out, swept, file.map(String::as_str), color);
         }
     }
+    lost(out, sweep, color);
     remarks(out, sweep);
+}
+
+/// The sites that could not be failed: `-- P1 sh  unlink("x") = 0`, and why not.
+fn lost(out: &mut String, sweep: &Sweep, color: bool) {
+    for lost in &sweep.plan.lost {
+        spot(out, "--", &lost.spot);
+        let unknown = classed(Class::Unknown, color);
+        let _always_fits = writeln!(out, "  {unknown}  never failed: {}", lost.why);
+    }
 }
 
 /// `#3 P1 python3  fsync(<$DIR/config>) = 0, 2 calls`
 fn heading(out: &mut String, site: &Site) {
-    let spot = &site.spot;
+    spot(out, &format!("#{}", site.number), &site.spot);
+}
+
+fn spot(out: &mut String, name: &str, spot: &Spot) {
     let times = match spot.times {
         1 => String::new(),
         times => format!(", {times} calls"),
     };
     let _always_fits = writeln!(
         out,
-        "#{} {} {}  {}{times}",
-        site.number,
+        "{name} {} {}  {}{times}",
         spot.task,
         shown(&spot.program),
         shown(&spot.line)
@@ -174,24 +200,33 @@ fn heading(out: &mut String, site: &Site) {
     }
 }
 
-/// A run: its class, its error, how that shows, and for all but handled ones the fault.
-fn one(out: &mut String, swept: &Swept, file: Option<&str>, color: bool) {
+/// The word of a class, coloured on request.
+fn classed(class: Class, color: bool) -> String {
     let paint = |style: &'static str| if color { style } else { "" };
-    let style = match swept.told.class {
+    let style = match class {
         Class::Handled => "\u{1b}[32m",
         Class::Unknown => "\u{1b}[33m",
         _ => "\u{1b}[1;31m",
     };
     let (start, end) = (paint(style), paint("\u{1b}[0m"));
-    let word = swept.told.class.word().replace('_', " ");
+    let word = class.word().replace('_', " ");
+    format!("{start}{word:>9}{end}")
+}
+
+/// A run: its class, its error, how that shows, and for all but handled ones the fault.
+fn one(out: &mut String, swept: &Swept, file: Option<&str>, color: bool) {
+    let class = classed(swept.told.class, color);
     let error = errno_name(swept.error).unwrap_or("?");
     let exit = swept.told.exit.map(|exit| exit.to_string());
     let how = match swept.told.how {
         Some(How::Status) | None => exit.unwrap_or_default(),
-        Some(How::Message) => "a message".to_owned(),
+        Some(How::Message) => match swept.told.why.first() {
+            Some(line) => format!("a message: {}", shown(line)),
+            None => "a message".to_owned(),
+        },
         Some(How::Without) => "did without".to_owned(),
     };
-    let line = format!("  {start}{word:>9}{end}  {error:12} {how}");
+    let line = format!("  {class}  {error:12} {how}");
     let _always_fits = writeln!(out, "{}", line.trim_end());
     if swept.told.class == Class::Handled {
         return;
@@ -221,12 +256,6 @@ fn remarks(out: &mut String, sweep: &Sweep) {
                 crate::run::TimeBy::Learned => "runs without faults",
             }
         ));
-    }
-    if !plan.expects_results {
-        remark(
-            "the scenario expects nothing of what the program writes and leaves (`stdout`, \
-             `files_after`): where that is wrong without a word, it shows as done without",
-        );
     }
     plan.remarks.iter().for_each(|text| remark(text));
     if !plan.not_failed.is_empty() {
@@ -258,17 +287,22 @@ pub fn sweeps_human(out: &mut String, sweeps: &[Sweep]) {
         })
         .collect();
     let plural = |n: usize| if n == 1 { "" } else { "s" };
+    let (sites, runs) = (all.sites, all.runs);
+    let each = match classes.is_empty() {
+        true => String::new(),
+        false => format!(": {}", classes.join(", ")),
+    };
     let _always_fits = write!(
         out,
-        "{} site{}, {} run{}: {}",
-        all.sites,
-        plural(all.sites),
-        all.runs,
-        plural(all.runs),
-        classes.join(", ")
+        "{sites} site{}, {runs} run{}{each}",
+        plural(sites),
+        plural(runs),
     );
     if !hows.is_empty() {
         let _always_fits = write!(out, " ({})", hows.join(", "));
+    }
+    if all.lost > 0 {
+        let _always_fits = write!(out, "; {} site{} never failed", all.lost, plural(all.lost));
     }
     out.push('\n');
     if all.interrupted {

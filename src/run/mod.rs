@@ -80,7 +80,7 @@ pub use stat::Counters;
 pub use study::{
     CalibrateError, Calibrating, CrashError, CrashOptions, CrashStart, CrashStudy, Killer,
     LEAST_KILLED, MutationOptions, MutationReport, RecordError, Standing, Survey, Sweep,
-    SweepError, SweepOptions, SweepPlan, Swept, TimeBy, WRITTEN,
+    SweepError, SweepOptions, SweepPlan, Swept, TimeBy,
 };
 pub use suite::Suite;
 pub use survivors::GRACE;

@@ -162,9 +162,9 @@ pub(super) fn started(
     }
     let saving = collector.saving.take();
     let expected = &plan.expect.files_after;
-    let is_saved = saving.is_some();
-    if is_saved || !expected.is_empty() {
-        let is_read = |path: &[u8]| is_saved || verdict::reads_content(expected, path);
+    let reads_all = saving.is_some() || plan.reads_all;
+    if reads_all || !expected.is_empty() {
+        let is_read = |path: &[u8]| reads_all || verdict::reads_content(expected, path);
         run.left = Known::Yes(Left::below(outside, &is_read));
     }
     if let Some(mut saving) = saving {

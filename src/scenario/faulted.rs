@@ -19,6 +19,7 @@ use super::reader::Parsed;
 use super::steps::StepSpec;
 use super::write::scalar::flow;
 use syscall_model::errno::errno_name;
+use syscall_model::signals::signal_name;
 
 /// The keys of `expect` that speak of the way, or of what a program says of a failure.
 const OF_THE_WAY: [&str; 8] = [
@@ -51,6 +52,8 @@ pub struct AddedFault {
     pub when: When,
     /// The error's number.
     pub error: i32,
+    /// The signal that comes with it.
+    pub signal: Option<i32>,
 }
 
 /// What is added to a scenario.
@@ -80,7 +83,11 @@ impl std::fmt::Display for AddedFault {
             When { first, .. } => write!(f, "when: \"{first}..\", ")?,
         }
         let error = errno_name(self.error).unwrap_or("EIO");
-        write!(f, "error: {error} }} }}")
+        write!(f, "error: {error}")?;
+        if let Some(signal) = self.signal {
+            write!(f, ", signal: {}", signal_name(signal))?;
+        }
+        f.write_str(" } }")
     }
 }
 
@@ -231,6 +238,7 @@ mod tests {
                 step: 1,
             },
             error: libc::EIO,
+            signal: Some(libc::SIGPIPE),
         }];
         let added = Added {
             faults: &faults,

@@ -105,7 +105,14 @@ impl Done {
             delay: self.delay.as_ref().map(|delay| delay.whole),
             ..Injected::default()
         };
-        let injected = match (self.actions.as_slice(), &self.delay) {
+        let both = match self.actions.as_slice() {
+            [one, other] => with_signal(*one, *other).or_else(|| with_signal(*other, *one)),
+            _ => None,
+        };
+        let actions = both
+            .as_ref()
+            .map_or(self.actions.as_slice(), std::slice::from_ref);
+        let injected = match (actions, &self.delay) {
             ([], None) => return Err(format!("a fault needs one of {ACTIONS}")),
             ([], Some(_)) => of_delay,
             (
@@ -125,8 +132,8 @@ impl Done {
             },
             _ => {
                 return Err(format!(
-                    "a fault takes one of {ACTIONS}, beside which only a `delay` stands, not several\n\
-                     write a fault for each"
+                    "a fault takes one of {ACTIONS}, not several: beside it only a `delay` stands, and a \
+                     `signal` beside an `error`\nwrite a fault for each"
                 ));
             }
         };
@@ -138,6 +145,15 @@ impl Done {
         }
         Ok(injected)
     }
+}
+
+/// An error, and the signal that comes with it: `SIGPIPE` with `EPIPE`.
+fn with_signal(error: Injected, signal: Injected) -> Option<Injected> {
+    let is_error = matches!(error.answer, Some(Answer::Error(_)));
+    (is_error && signal.signal.is_some()).then_some(Injected {
+        signal: signal.signal,
+        ..error
+    })
 }
 
 impl<'de> Deserialize<'de> for Done {

@@ -1,11 +1,11 @@
 //! What a program made of an answer, by how it ended and what it left: never by a message's words.
 
-use super::errors::is_sync;
 use super::learned::{Learned, crashes};
 use super::site::Site;
+use super::stored::tells_of_data;
 use crate::plan::Plan;
 use crate::trace::Deed;
-use crate::verdict::{self, FaultOutcome, Finding, Kind, Known, Run};
+use crate::verdict::{self, About, FaultOutcome, Finding, Kind, Known, Run};
 use perf_live::units::ExitKind;
 use syscall_model::{Answer, Injected};
 
@@ -24,9 +24,13 @@ pub enum Class {
     Retried,
     /// A process outlived the main one.
     Leaked,
-    /// It said that it worked, and what it did is not what is expected; or a sync failed, whose
-    /// loss no file shows as long as the machine runs.
+    /// It said that it worked, and what it did is not what is expected; or a sync failed, or
+    /// the close of a file that was written, whose loss no file shows as long as the machine runs.
     Silent,
+    /// It has lost what a file held that it was given, whatever it said.
+    Damaged,
+    /// It said that it failed, and did what `never` or `confined` forbid.
+    Forbidden,
     /// It is not known.
     Unknown,
     /// It said so, or did without.
@@ -35,12 +39,14 @@ pub enum Class {
 
 impl Class {
     /// All of them, the worst first.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Crashed,
         Self::Hung,
         Self::Retried,
         Self::Leaked,
         Self::Silent,
+        Self::Damaged,
+        Self::Forbidden,
         Self::Unknown,
         Self::Handled,
     ];
@@ -54,6 +60,8 @@ impl Class {
             Self::Retried => "retried_without_end",
             Self::Leaked => "leaked",
             Self::Silent => "silent",
+            Self::Damaged => "damaged",
+            Self::Forbidden => "forbidden",
             Self::Unknown => "unknown",
             Self::Handled => "handled",
         }
@@ -96,6 +104,8 @@ pub struct Given<'a> {
     pub plan: &'a Plan,
     /// The program without faults.
     pub learned: &'a Learned,
+    /// Whether the plan expects something of what the program writes and leaves.
+    pub expects_results: bool,
 }
 
 /// What was made of an answer.
@@ -106,6 +116,7 @@ pub struct Told {
     /// How it was handled, if it was.
     pub how: Option<How>,
     /// Why it is of this class, for people; none where the class and the end of the run say all.
+    /// For what was handled by a message its lines.
     pub why: Vec<String>,
     /// How the main process ended; `None` where that is not known or the harness ended it.
     pub exit: Option<ExitKind>,
@@ -153,6 +164,7 @@ pub fn classify(given: &Given<'_>, mut run: Run) -> Told {
     let found = Found(verdict::judge(&plan, &run).findings);
     if found.has(Kind::TooLong) {
         told.why = found.texts(Kind::TooLong);
+        told.why.extend(found.alive());
         told.class = match done.retries {
             Some(retries) => {
                 told.why.push(format!("the call came {retries} times more"));
@@ -165,11 +177,15 @@ pub fn classify(given: &Given<'_>, mut run: Run) -> Told {
     let wanted = given.plan.expect.exit.unwrap_or(ExitKind::Code(0));
     told.exit = run.exit.yes().copied();
     let crashes = crashes(&run);
-    if matches!(told.exit, Some(exit @ ExitKind::Signal(_)) if exit != wanted) {
+    // Who writes to nobody is ended by SIGPIPE where it does not say otherwise: that says it.
+    let is_told = |exit| exit == wanted || exit == ExitKind::Signal(libc::SIGPIPE);
+    if matches!(told.exit, Some(exit @ ExitKind::Signal(_)) if !is_told(exit)) {
         told.class = Class::Crashed;
+        told.why = found.of_rules(Kind::Missed);
     } else if given.learned.has_more(&crashes) {
         let crashes = crashes.into_iter().map(|crash| crash.told);
         (told.class, told.why) = (Class::Crashed, crashes.collect());
+        told.why.extend(found.of_rules(Kind::Missed));
     } else if found.has(Kind::Outlived) {
         told.class = Class::Leaked;
         told.why = found.texts(Kind::Outlived);
@@ -181,23 +197,48 @@ pub fn classify(given: &Given<'_>, mut run: Run) -> Told {
         ]
         .concat();
         match told.exit.filter(|_| told.why.is_empty()) {
-            Some(exit) => conclude(given, &run, (exit, wanted), &found, &mut told),
+            Some(exit) => {
+                conclude(given, (&run, &done), (exit, wanted), &found, &mut told);
+                look_at_files(given, &run, &mut told);
+            }
             None => told.why.extend(found.texts(Kind::Unknown)),
         }
     }
     told
 }
 
+/// What was handled, or is told as a failure, may still have lost a file.
+fn look_at_files(given: &Given<'_>, run: &Run, told: &mut Told) {
+    if !matches!(told.class, Class::Handled | Class::Forbidden) {
+        return;
+    }
+    let (lost, unknown) = given.learned.lost(run);
+    if !lost.is_empty() {
+        let why = lost.into_iter().chain(std::mem::take(&mut told.why));
+        (told.class, told.how, told.why) = (Class::Damaged, None, why.collect());
+    } else if !unknown.is_empty() && told.class == Class::Handled {
+        (told.class, told.how, told.why) = (Class::Unknown, None, unknown);
+    }
+}
+
 /// Decides about a run that is known, and whose main process exited.
 fn conclude(
     given: &Given<'_>,
-    run: &Run,
+    (run, done): (&Run, &Done),
     (exit, wanted): (ExitKind, ExitKind),
     found: &Found,
     told: &mut Told,
 ) {
     if exit != wanted && exit != ExitKind::Code(0) {
-        (told.class, told.how) = (Class::Handled, Some(How::Status));
+        let broken = found.of_rules(Kind::Missed);
+        let undecided = found.of_rules(Kind::Unknown);
+        if !broken.is_empty() {
+            (told.class, told.why) = (Class::Forbidden, broken);
+        } else if !undecided.is_empty() {
+            told.why = undecided;
+        } else {
+            (told.class, told.how) = (Class::Handled, Some(How::Status));
+        }
         return;
     }
     let missed = found.texts(Kind::Missed);
@@ -207,10 +248,11 @@ fn conclude(
     } else if !unknown.is_empty() {
         told.why = unknown;
     } else {
-        let says = given.learned.has_news(run);
+        let news = given.learned.news(run);
+        let says = news.as_ref().map(|lines| !lines.is_empty());
         let call = &*given.site.spot.matching.call;
         let is_interrupted = given.injected.answer == Some(Answer::Error(libc::EINTR));
-        if is_sync(call) && !is_interrupted && says != Some(true) {
+        if done.is_of_data && !is_interrupted && says != Some(true) {
             let (class, why) = match says {
                 None => (
                     Class::Unknown,
@@ -221,13 +263,20 @@ fn conclude(
             (told.class, told.why) = (class, vec![format!("`{call}` failed: {why}")]);
             return;
         }
-        let how = match says {
-            Some(true) => How::Message,
-            _ => How::Without,
+        (told.class, told.how) = match says {
+            Some(true) => (Class::Handled, Some(How::Message)),
+            _ if given.expects_results => (Class::Handled, Some(How::Without)),
+            _ => (Class::Unknown, None),
         };
-        (told.class, told.how) = (Class::Handled, Some(how));
+        match told.class {
+            Class::Unknown => told.why.push(NO_RESULTS.to_owned()),
+            _ => told.why = news.unwrap_or_default(),
+        }
     }
 }
+
+const NO_RESULTS: &str = "it ended as for a success and said nothing, and no result is expected \
+    (`stdout`, `files_after`) that would tell whether it did without";
 
 /// The findings on a run.
 struct Found(Vec<Finding>);
@@ -238,8 +287,26 @@ impl Found {
     }
 
     fn texts(&self, kind: Kind) -> Vec<String> {
-        let of_kind = self.0.iter().filter(|finding| finding.kind == kind);
-        of_kind.map(|finding| finding.text.clone()).collect()
+        self.of(kind, &|_| true)
+    }
+
+    /// On what the program must never do, whichever way it goes: the plan expects nothing else of
+    /// events.
+    fn of_rules(&self, kind: Kind) -> Vec<String> {
+        self.of(kind, &|about| {
+            matches!(about, About::Events | About::Confined(_))
+        })
+    }
+
+    /// On the processes that were alive when it was ended.
+    fn alive(&self) -> Vec<String> {
+        self.of(Kind::Remark, &|about| *about == About::Processes)
+    }
+
+    fn of(&self, kind: Kind, is_about: &dyn Fn(&About) -> bool) -> Vec<String> {
+        let is_it = |finding: &&Finding| finding.kind == kind && is_about(&finding.about);
+        let found = self.0.iter().filter(is_it);
+        found.map(|finding| finding.text.clone()).collect()
     }
 }
 
@@ -249,6 +316,8 @@ struct Done {
     line: Option<String>,
     /// Whether that is a call of the site.
     is_of_site: bool,
+    /// Whether who ignores that it failed may have lost data.
+    is_of_data: bool,
     /// How often the call came again, if that did not end.
     retries: Option<u64>,
 }
@@ -281,16 +350,20 @@ impl Done {
             .iter()
             .position(|deed| is_ours(&deed) && given.site.is(deed));
         let found = own.or_else(|| deeds.iter().position(|deed| is_ours(&deed)));
-        let Some((first, behind)) = found.and_then(|at| deeds.get(at..)?.split_first()) else {
+        let parts = found.and_then(|at| deeds.split_at_checked(at));
+        let parts = parts.and_then(|(before, from)| Some((before, from.split_first()?)));
+        let Some((before, (first, behind))) = parts else {
             return Ok(Self {
                 line: None,
                 is_of_site: false,
+                is_of_data: false,
                 retries: None,
             });
         };
         Ok(Self {
             line: Some(first.line()),
             is_of_site: given.site.is(first),
+            is_of_data: tells_of_data(first, before),
             retries: retries(given.site, first, behind),
         })
     }

@@ -6,6 +6,7 @@
 //! is among the *others*, which are tried where they are asked for by name. A call that is in no
 //! row is not failed: it cannot fail, or nobody is to look at its answer.
 
+use super::kind::Kind;
 use crate::trace::{Deed, Value};
 use libc::{
     E2BIG, EACCES, EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EAGAIN, EBUSY, ECHILD, ECONNABORTED,
@@ -27,12 +28,10 @@ enum Where {
     Finds,
     /// The call names its file by a path.
     ByPath,
-    /// The call has an empty path, which stands for its descriptor (`AT_EMPTY_PATH`).
-    ByDescriptor,
-    /// The descriptor is of a file with a path.
-    OnFile,
-    /// The descriptor is of something else: a pipe, a socket, a standard stream.
-    OnStream,
+    /// The descriptor is of one of these, or of what is not known.
+    On(&'static [Kind]),
+    /// The same, and the call has an empty path.
+    ByDescriptorOn(&'static [Kind]),
     /// The argument `cmd` is one of these.
     Command(&'static [&'static str]),
 }
@@ -168,7 +167,11 @@ const WAITS: &[&str] = &[
     "getrandom",
 ];
 
-use Where::{Anywhere, ByDescriptor, ByPath, Command, Creates, Finds, OnFile, OnStream};
+use Kind::{File, Object, Pipe, Socket, Standard};
+use Where::{Anywhere, ByDescriptorOn, ByPath, Command, Creates, Finds, On};
+
+/// What has data elsewhere than in the memory of this machine.
+const STORED: &[Kind] = &[File, Standard];
 
 #[rustfmt::skip]
 const TABLE: &[Row] = &[
@@ -176,15 +179,21 @@ const TABLE: &[Row] = &[
         &[EPERM, ENFILE, EINTR, EIO, EISDIR, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, ETXTBSY]),
     row(OPENS, Creates, &[ENOSPC, EROFS], &[EDQUOT, EEXIST]),
     row(OPENS, Finds, &[ENOENT], &[]),
-    row(READS, OnFile, &[EIO], &[EINTR, EISDIR, ENOMEM]),
-    row(READS, OnStream, &[EIO], &[EAGAIN, EINTR, ECONNRESET, ETIMEDOUT]),
-    row(WRITES, OnFile, &[EIO, ENOSPC], &[EDQUOT, EFBIG, EINTR, EPERM]),
-    // EPIPE comes with SIGPIPE, which ends most programs: an answer alone is what few would meet.
-    row(WRITES, OnStream, &[ENOSPC], &[EAGAIN, EINTR, EIO, ECONNRESET, EPIPE]),
+    row(READS, On(STORED), &[EIO], &[EINTR]),
+    row(READS, On(&[File]), &[], &[EISDIR, ENOMEM]),
+    row(READS, On(&[Standard, Pipe, Object]), &[], &[EAGAIN, EINTR]),
+    row(READS, On(&[Socket]), &[ECONNRESET], &[EAGAIN, EINTR, ETIMEDOUT]),
+    row(WRITES, On(&[File]), &[EIO, ENOSPC], &[EDQUOT, EFBIG, EINTR, EPERM]),
+    // EPIPE comes with SIGPIPE, as the kernel sends it.
+    row(WRITES, On(&[Standard, Pipe]), &[EPIPE], &[EAGAIN, EINTR]),
+    // Where the caller has them in a file or on a terminal.
+    row(WRITES, On(&[Standard]), &[], &[EIO, ENOSPC]),
+    row(WRITES, On(&[Socket]), &[ECONNRESET, EPIPE], &[EAGAIN, EINTR]),
+    row(WRITES, On(&[Object]), &[], &[EAGAIN, EINTR]),
     row(&["copy_file_range", "sendfile", "splice"], Anywhere,
         &[EIO, ENOSPC], &[EAGAIN, EINTR, EINVAL, EOPNOTSUPP, EXDEV]),
     row(SYNCS, Anywhere, &[EIO, ENOSPC], &[EDQUOT, EINTR, EROFS]),
-    row(&["close"], OnFile, &[EIO], &[EDQUOT, EINTR, ENOSPC]),
+    row(&["close"], On(&[File]), &[EIO], &[EDQUOT, EINTR, ENOSPC]),
     row(&["lseek"], Anywhere, &[], &[EINVAL, ESPIPE]),
     row(RENAMES, Anywhere, &[EACCES, ENOSPC],
         &[EBUSY, EDQUOT, EEXIST, EIO, ENOENT, ENOTEMPTY, EPERM, EROFS, EXDEV]),
@@ -194,8 +203,9 @@ const TABLE: &[Row] = &[
     row(&["ftruncate", "truncate", "fallocate"], Anywhere,
         &[EIO, ENOSPC], &[EFBIG, EINTR, EOPNOTSUPP, EPERM, EROFS]),
     row(STATS, ByPath, &[EACCES, ENOENT], &[EIO, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, EROFS]),
-    row(STATS, ByDescriptor, &[EIO], &[ENOMEM]),
-    row(&["fstat", "statfs", "fstatfs"], Anywhere, &[EIO], &[ENOMEM, ENOSYS]),
+    row(STATS, ByDescriptorOn(STORED), &[EIO], &[ENOMEM]),
+    row(&["fstat", "fstatfs"], On(STORED), &[EIO], &[ENOMEM, ENOSYS]),
+    row(&["statfs"], Anywhere, &[EIO], &[ENOMEM, ENOSYS]),
     row(&["readlink", "readlinkat"], Anywhere, &[EACCES, ENOENT], &[EINVAL, EIO, ELOOP]),
     row(&["getdents", "getdents64"], Anywhere, &[EIO], &[ENOENT]),
     row(&["chdir", "fchdir", "getcwd"], Anywhere, &[EACCES, ENOENT], &[EIO, ELOOP, ENOTDIR]),
@@ -223,7 +233,7 @@ const TABLE: &[Row] = &[
     row(&["accept", "accept4"], Anywhere, &[ECONNABORTED, EMFILE], &[EAGAIN, EINTR, ENOBUFS]),
     row(&["connect"], Anywhere, &[ECONNREFUSED, ETIMEDOUT],
         &[EACCES, EADDRNOTAVAIL, EAGAIN, EHOSTUNREACH, EINPROGRESS, EINTR, ENETUNREACH, ENOENT]),
-    row(SENDS, Anywhere, &[ECONNRESET], &[EAGAIN, EINTR, ENOBUFS, ENOTCONN, EPIPE]),
+    row(SENDS, Anywhere, &[ECONNRESET, EPIPE], &[EAGAIN, EINTR, ENOBUFS, ENOTCONN]),
     row(RECEIVES, Anywhere, &[ECONNRESET], &[EAGAIN, EINTR, ENOMEM, ENOTCONN, ETIMEDOUT]),
     row(&["setsockopt", "getsockopt"], Anywhere, &[ENOPROTOOPT], &[EPERM, ENOBUFS]),
     row(&["shutdown", "getpeername"], Anywhere, &[ENOTCONN], &[]),
@@ -265,10 +275,23 @@ impl Errors {
     }
 }
 
-/// Whether a call has data written where a power failure does not reach it: who ignores that it
-/// failed may have lost them, whatever the files hold as long as the machine runs (`fsync(2)`).
+/// Whether a call writes data where they outlast a power failure: who ignores that it failed may
+/// have lost them, whatever the files hold as long as the machine runs (`fsync(2)`).
 pub(super) fn is_sync(call: &str) -> bool {
     SYNCS.contains(&call)
+}
+
+/// Whether a call writes to its first descriptor.
+pub(super) fn is_write(call: &str) -> bool {
+    WRITES.contains(&call)
+}
+
+/// The signal that the kernel sends with an error: `SIGPIPE` with `EPIPE` (`write(2)`), unless
+/// `MSG_NOSIGNAL` keeps it away (`send(2)`).
+pub(super) fn signal_with(deed: &Deed, error: i32) -> Option<i32> {
+    let is_quiet = bits(deed, "flags") & libc::MSG_NOSIGNAL as u64 != 0;
+    let is_sent = SENDS.contains(&&*deed.name);
+    (error == EPIPE && !(is_sent && is_quiet)).then_some(libc::SIGPIPE)
 }
 
 /// Returns all errors of the table.
@@ -306,22 +329,15 @@ pub fn errors_of(deed: &Deed, wanted: &Errors) -> Vec<i32> {
 }
 
 fn holds(place: Where, deed: &Deed) -> bool {
-    let creates = || {
-        let flags = deed.part("flags").map(|part| part.value.clone());
-        let bits = match flags {
-            Some(Value::Names(_, bits)) => bits,
-            _ => 0,
-        };
-        &*deed.name == "creat" || bits & libc::O_CREAT as u64 != 0
-    };
+    let creates = || &*deed.name == "creat" || bits(deed, "flags") & libc::O_CREAT as u64 != 0;
+    let is_on = |kinds: &[Kind]| Kind::of(deed).is_none_or(|kind| kinds.contains(&kind));
     match place {
         Anywhere => true,
         ByPath => !has_empty_path(deed),
-        ByDescriptor => has_empty_path(deed),
+        ByDescriptorOn(kinds) => has_empty_path(deed) && is_on(kinds),
         Creates => creates(),
         Finds => !creates(),
-        OnFile => is_on_file(deed),
-        OnStream => !is_on_file(deed),
+        On(kinds) => is_on(kinds),
         Command(words) => deed.part("cmd").is_some_and(|part| {
             matches!(&part.value, Value::Names(names, _)
                 if names.iter().any(|name| words.contains(&&**name)))
@@ -329,20 +345,17 @@ fn holds(place: Where, deed: &Deed) -> bool {
     }
 }
 
+/// The bits of an argument with flags.
+fn bits(deed: &Deed, word: &str) -> u64 {
+    match deed.part(word).map(|part| part.value.clone()) {
+        Some(Value::Names(_, bits)) => bits,
+        _ => 0,
+    }
+}
+
 fn has_empty_path(deed: &Deed) -> bool {
     let mut values = deed.fields.iter().map(|part| &part.value);
     values.any(|value| matches!(value, Value::Path { given, .. } if given.is_empty()))
-}
-
-/// Whether the first descriptor is of a file with a path.
-fn is_on_file(deed: &Deed) -> bool {
-    let mut names = deed.fields.iter().filter_map(|part| match &part.value {
-        Value::File { name, .. } => Some(name.as_slice()),
-        _ => None,
-    });
-    names
-        .next()
-        .is_some_and(|name| name.starts_with(b"/") || name.starts_with(b"$DIR"))
 }
 
 #[cfg(test)]

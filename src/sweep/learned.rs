@@ -1,7 +1,9 @@
 //! What is known of a program without faults.
 
+use super::files::Files;
 use crate::trace::{Deed, Value};
 use crate::verdict::{Known, Run};
+use perf_live::sandbox::Left;
 use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::signals::signal_name;
 
@@ -12,11 +14,23 @@ pub struct Learned {
     said: Vec<BTreeSet<Vec<u8>>>,
     /// How many of its processes a signal ended that stands for a crash, by signal and program.
     crashes: BTreeMap<String, usize>,
+    /// The files that it is given, and what each run left.
+    files: Files,
 }
 
 impl Learned {
+    /// Of a program that is given these files.
+    #[must_use]
+    pub fn of_files(given: Left) -> Self {
+        Self {
+            files: Files::of(given),
+            ..Self::default()
+        }
+    }
+
     /// Adds a run.
     pub fn add(&mut self, run: &Run) {
+        self.files.add(run);
         self.said.push(lines(run).collect());
         for (crash, times) in counted(&crashes(run)) {
             let most = self.crashes.entry(crash).or_default();
@@ -24,16 +38,23 @@ impl Learned {
         }
     }
 
-    /// Whether a run wrote a line that none of these did; `None` where these differ from each
+    /// The first lines of a run that none of these wrote; `None` where these differ from each
     /// other, so that a line tells nothing.
-    pub(super) fn has_news(&self, run: &Run) -> Option<bool> {
+    pub(super) fn news(&self, run: &Run) -> Option<Vec<String>> {
         let differ = self
             .said
             .windows(2)
             .any(|two| matches!(two, [one, other] if one != other));
         let is_known = |line: &Vec<u8>| self.said.iter().any(|said| said.contains(line));
-        let has_news = lines(run).any(|line| !is_known(&line));
-        (!has_news || !differ).then_some(has_news)
+        let news = lines(run).filter(|line| !is_known(line));
+        let shown = news.map(|line| String::from_utf8_lossy(&line).into_owned());
+        let news: Vec<String> = shown.take(MOST_NEWS).collect();
+        (news.is_empty() || !differ).then_some(news)
+    }
+
+    /// Which of the files that it was given a run lost, and of which that is not known.
+    pub(super) fn lost(&self, run: &Run) -> (Vec<String>, Vec<String>) {
+        self.files.lost(run)
     }
 
     /// Whether other processes crashed than in these runs.
@@ -43,6 +64,9 @@ impl Learned {
         counted.any(|(crash, times)| times > most(&crash))
     }
 }
+
+/// So many lines are shown of what a program said of a fault.
+const MOST_NEWS: usize = 3;
 
 /// A process that a signal ended which stands for a crash.
 pub(super) struct Crash {

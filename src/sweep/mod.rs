@@ -7,10 +7,13 @@
 
 mod class;
 mod errors;
+mod files;
+mod kind;
 mod learned;
 mod site;
+mod stored;
 
 pub use class::{Class, Given, How, Told, classify};
 pub use errors::{Errors, NoRow, errors_of, known_errors};
 pub use learned::Learned;
-pub use site::{Matching, Place, Shape, Site, Spot, matchings, sites};
+pub use site::{Lost, Matching, Place, Shape, Site, Spot, gone, sites};

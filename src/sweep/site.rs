@@ -1,11 +1,11 @@
 //! Finds the sites of a run: calls that nothing tells apart are one.
 
-use super::errors::{Errors, errors_of};
+use super::errors::{Errors, errors_of, signal_with};
 use crate::matching::{Matcher, is_meant};
 use crate::scenario::{Literal, StepSpec, Test, event};
 use crate::trace::{Deed, Normalised, Part, Reached, Value};
 use perf_records::units::Nanos;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use syscall_model::ThreadId;
 
 /// What no two calls of a run share.
@@ -27,6 +27,15 @@ impl Matching {
         Self {
             call: call.to_owned(),
             fields: Vec::new(),
+        }
+    }
+
+    /// All calls of this name that a program makes.
+    #[must_use]
+    pub fn of_program(call: &str, program: &str) -> Self {
+        Self {
+            call: call.to_owned(),
+            fields: vec![("program".to_owned(), program.to_owned())],
         }
     }
 
@@ -171,8 +180,43 @@ pub struct Spot {
     pub times: u64,
     /// How many calls of the run are of the same program, name and shape.
     pub alike: u64,
-    /// The errors to try.
-    pub errors: Vec<i32>,
+    /// The errors to try, each with the signal that the kernel sends with it.
+    pub errors: Vec<(i32, Option<i32>)>,
+    /// What led to it.
+    context: Context,
+}
+
+/// A site that no fault was done to, and why.
+#[derive(Clone, Debug)]
+pub struct Lost {
+    /// What it is.
+    pub spot: Spot,
+    /// Why not.
+    pub why: &'static str,
+}
+
+/// Returns the sites of a run that another run has not: neither as they are, nor with something
+/// else in front of them, nor with other names of their files.
+#[must_use]
+pub fn gone(mut of_one: Vec<Spot>, of_other: &[Spot]) -> Vec<Spot> {
+    let is_alike = |a: &Spot, b: &Spot| {
+        a.program == b.program
+            && a.matching.call == b.matching.call
+            && a.without_files == b.without_files
+    };
+    let is_of_files = |a: &Spot, b: &Spot| is_alike(a, b) && a.shape == b.shape;
+    let is_same = |a: &Spot, b: &Spot| is_of_files(a, b) && a.context == b.context;
+    let mut others: Vec<&Spot> = of_other.iter().collect();
+    let mut leave_out = |is_it: &dyn Fn(&Spot, &Spot) -> bool| {
+        of_one.retain(|spot| {
+            let found = others.iter().position(|other| is_it(spot, other));
+            found.map(|place| others.swap_remove(place)).is_none()
+        });
+    };
+    leave_out(&is_same);
+    leave_out(&is_of_files);
+    leave_out(&is_alike);
+    of_one
 }
 
 /// A site that can be failed.
@@ -208,7 +252,7 @@ impl Site {
 #[must_use]
 pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> bool) -> Vec<Spot> {
     let mut spots: Vec<(u64, Spot)> = Vec::new();
-    let mut known: HashMap<(String, String, Shape, Context, Vec<i32>), usize> = HashMap::new();
+    let mut known: HashMap<_, usize> = HashMap::new();
     let mut alike: HashMap<(String, String, Shape), u64> = HashMap::new();
     let mut order: Vec<(&Deed, Context)> = Vec::new();
     for block in &trace.blocks {
@@ -234,7 +278,10 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
         let shape = Shape::of(deed);
         let of_shape = (program.clone(), name.clone(), shape.clone());
         *alike.entry(of_shape).or_default() += 1;
-        let errors = errors_of(deed, wanted);
+        let errors: Vec<(i32, Option<i32>)> = errors_of(deed, wanted)
+            .into_iter()
+            .map(|error| (error, signal_with(deed, error)))
+            .collect();
         if errors.is_empty() {
             continue;
         }
@@ -242,7 +289,7 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
             program.clone(),
             name,
             shape.clone(),
-            context,
+            context.clone(),
             errors.clone(),
         );
         let spot = *known.entry(key).or_insert_with(|| {
@@ -258,6 +305,7 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
                 times: 0,
                 alike: 0,
                 errors,
+                context,
             };
             spots.push((deed.entered, spot));
             spots.len() - 1
@@ -278,15 +326,18 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
     spots
 }
 
-/// Returns what faults for these sites are meant for: their files, and their names alone, for files
-/// whose names are others in each run.
-#[must_use]
-pub fn matchings(spots: &[Spot]) -> BTreeSet<Matching> {
-    let of_names = spots
-        .iter()
-        .map(|spot| Matching::of_name(&spot.matching.call));
-    let of_files = spots.iter().map(|spot| spot.matching.clone());
-    of_names.chain(of_files).collect()
+impl Spot {
+    /// What a fault for it may be meant for, the narrowest first: its files; and where these have
+    /// other names in each run, all such calls of its program, or of all programs.
+    #[must_use]
+    pub fn matchings(&self) -> [Matching; 3] {
+        let call = &self.matching.call;
+        [
+            self.matching.clone(),
+            Matching::of_program(call, &self.program),
+            Matching::of_name(call),
+        ]
+    }
 }
 
 /// Whether a deed is a call that a fault can be done to: seen at its entry, by the native

@@ -30,11 +30,12 @@ impl Writer<'_> {
                     bytes: given,
                     is_cut: false,
                 } => Value::Path {
+                    absolute: match call.files.path(place) {
+                        Some(path) => Some(self.path_in_directory(path)),
+                        None if given.is_empty() => self.beside(call, place),
+                        None => None,
+                    },
                     given,
-                    absolute: call
-                        .files
-                        .path(place)
-                        .map(|path| self.path_in_directory(path)),
                     reached: self.reached(call.files.reached(place)),
                 },
                 other => other,
@@ -60,6 +61,15 @@ impl Writer<'_> {
             | ArgKind::Address
             | ArgKind::Struct(_)
             | ArgKind::Unused => Value::Text,
+        }
+    }
+
+    /// The name of the descriptor in front of a path: it is meant by an empty one
+    /// (`AT_EMPTY_PATH`).
+    fn beside(&self, call: &Call, place: usize) -> Option<Vec<u8>> {
+        match call.files.argument(place.checked_sub(1)?) {
+            Lookup::Open(file) if file.kind != FileKind::Unread => Some(self.name_of(file)),
+            _ => None,
         }
     }
 

@@ -66,6 +66,14 @@ fn never_came(fault: &FaultPlan, blocked: u64) -> String {
     format!("the fault for `{word}` blocked {calls} until `{until}` came, which it never did")
 }
 
+/// Whether it is not known to which calls the faults were done.
+pub(super) fn are_in_doubt<T>(plan: &Plan, run: &Run<T>) -> bool {
+    let is_known = |faults: &Faults| {
+        faults.unknown.is_empty() && faults.outcomes.iter().all(|outcome| outcome.unknown == 0)
+    };
+    !plan.faults.is_empty() && !run.faults.yes().is_some_and(is_known)
+}
+
 /// Returns findings on faults: each must have fired.
 pub(super) fn judge<T>(plan: &Plan, run: &Run<T>) -> Vec<Finding> {
     if plan.faults.is_empty() {

@@ -61,5 +61,10 @@ impl Judge for Counter {
         self.0 += 1;
         Decision::default()
     }
+
+    fn go(&mut self, _: &Held) -> Vec<u64> {
+        Vec::new()
+    }
+
     fn settle(&mut self, _: &Held, _: End) {}
 }

@@ -3,6 +3,7 @@
 mod blame;
 mod evasions;
 mod handed;
+mod printing;
 mod runners;
 mod workers;
 

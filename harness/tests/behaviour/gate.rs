@@ -2,6 +2,7 @@
 //! meanwhile.
 
 mod ends;
+mod held;
 
 use std::process::Stdio;
 

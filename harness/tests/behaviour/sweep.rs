@@ -5,6 +5,8 @@
 mod answers;
 #[path = "sweep/around.rs"]
 mod around;
+#[path = "sweep/results.rs"]
+mod results;
 
 use std::collections::BTreeSet;
 
@@ -85,9 +87,10 @@ fn what_says_so_or_does_without_is_handled() {
         ("pass", "handled did_without"),
     ];
     for (does, class) in cases {
-        let lines = sweep(&otherwise(does, ""), 0, &[]);
+        let expect = "expect: { files_after: { script.py: { exists: true } } }";
+        let lines = sweep(&otherwise(does, expect), 0, &[]);
         all_are(class, &lines);
-        assert_eq!(lines[0]["expects_results"], false);
+        assert_eq!(lines[0]["expects_results"], true);
         // Not the error that it would have had.
         let errors: Vec<String> = classes(&lines)
             .into_iter()
@@ -153,15 +156,17 @@ fn what_does_not_end_is_hung_or_tries_again() {
     require!(right_to_trace());
     require!(program("python3"));
     let hung = otherwise("signal.pause()", "");
+    // So long that this machine makes the runs without faults in it.
+    let took = hung.harness(&["run", "--format", "json", "scenarios"]);
+    let took = took.json()[0]["duration_ms"].as_u64().expect("a time");
+    let seconds = 1 + took.saturating_mul(20) / 1000;
     let text = hung.read("scenarios/it.yaml");
-    hung.write(
-        "scenarios/it.yaml",
-        &text.replace("workload:\n", "workload:\n  timeout: 1s\n"),
-    );
+    let timeout = format!("workload:\n  timeout: {seconds}s\n");
+    hung.write("scenarios/it.yaml", &text.replace("workload:\n", &timeout));
     let lines = sweep(&hung, 1, &["--errors", "ENOSPC"]);
     all_are("hung", &lines);
     assert_eq!(lines[0]["timeout_by"], "scenario");
-    assert_eq!(lines[0]["timeout_ms"], 1000);
+    assert_eq!(lines[0]["timeout_ms"], seconds * 1000);
     let again = otherwise(
         "\n    while True:\n        time.sleep(0.01); os.path.exists('x')\n        try: os.mkdir('a/b')\n        except OSError: pass",
         "",
@@ -186,7 +191,8 @@ fn a_fault_that_lasts_fails_all_calls_from_its_first_on() {
     require!(program("python3"));
     let script = "import os, time\nwhile True:\n    try: os.mkdir('a'); break\n    \
                   except OSError: time.sleep(0.01)\n";
-    let project = python(script, "mkdir", "snapshot: false");
+    let expect = "expect: { files_after: { a: { kind: directory } } }\nsnapshot: false";
+    let project = python(script, "mkdir", expect);
     all_are(
         "handled did_without",
         &sweep(&project, 0, &["--errors", "ENOSPC"]),

@@ -1,7 +1,7 @@
 //! Working and root directories, and paths relative to them.
 
-use super::super::ThreadId;
 use super::super::tree::{Space, Spot};
+use super::super::{Call, ThreadId};
 use std::sync::Arc;
 
 /// What `CLONE_FS` shares: where relative paths and where absolute paths start.
@@ -74,6 +74,13 @@ impl Directory {
         }
         base.map(|base| join(base, path, root.unwrap_or(b"/")))
     }
+}
+
+/// How often a call itself has changed the [version](Directory::version) of its directory when its
+/// paths are looked at: one that was answered was never entered.
+pub(super) fn own_changes(call: &Call) -> u64 {
+    let is_change = matches!(call.name(), Some("chdir" | "chroot"));
+    u64::from(is_change && call.injected.answer.is_none())
 }
 
 /// Appends a path, without empty parts and `.`; `..` stays, as the part in front of it may be a

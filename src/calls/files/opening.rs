@@ -4,7 +4,7 @@ use super::super::Call;
 use super::super::names::Abi;
 use super::arguments::PathArgument;
 use super::calls::{CLOSE_ON_EXEC, Effect, OnExec, What};
-use super::directory::join;
+use super::directory::{join, own_changes};
 use super::effects::{F_DUPFD, F_DUPFD_CLOEXEC, FIOCLEX, FIONCLEX, Over};
 use super::file::{End, FileKind, Object, Socket};
 use super::lookup::{Lookup, State};
@@ -228,9 +228,8 @@ impl Tables {
         let given = whole(call, usize::from(argument.path), Moment::Enter)?;
         let directory = self.directories.get(at.directory)?;
         let args = call.entry.args()?;
-        let is_own_change = matches!(call.name(), Some("chdir" | "chroot"));
         let is_steady = version.is_some()
-            && self.steady(at) == version.map(|before| before + u64::from(is_own_change));
+            && self.steady(at) == version.map(|before| before + own_changes(call));
         let current = || directory.current.as_deref().filter(|_| is_steady);
         let file = match argument.directory.map(usize::from) {
             Some(place) if args.get(place).copied()? as i32 != libc::AT_FDCWD => {

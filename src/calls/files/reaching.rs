@@ -6,7 +6,7 @@ use super::super::tree::{
 };
 use super::super::{Call, Entry, ThreadId, address_place};
 use super::arguments::PathArgument;
-use super::directory::join;
+use super::directory::{join, own_changes};
 use super::effects::Ended;
 use super::file::OpenFile;
 use super::lookup::Lookup;
@@ -180,9 +180,8 @@ impl Tables {
             Some(resolve) => resolve,
             None => return unknown(Why::Unread),
         };
-        let is_own = matches!(name, "chdir" | "chroot");
         let is_steady = pending.version.is_some()
-            && self.steady(at) == pending.version.map(|before| before + u64::from(is_own));
+            && self.steady(at) == pending.version.map(|before| before + own_changes(call));
         let directory = self.directories.get(at.directory).filter(|_| is_steady);
         let spots = directory
             .map(|directory| directory.spots)

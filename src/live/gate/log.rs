@@ -26,6 +26,8 @@ pub struct Logged {
     pub memory: Memory,
     /// What was done to it.
     pub injected: Injected,
+    /// Whether the signal among that was sent before the answer, and may have ended the call.
+    pub by_signal: bool,
 }
 
 impl Logged {
@@ -34,6 +36,15 @@ impl Logged {
     pub fn is_answered(&self) -> bool {
         self.injected.answer.is_some()
     }
+}
+
+/// What was sent for a call.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    /// Whether the answer came in time.
+    pub(super) answered: bool,
+    /// Whether a signal was sent before it.
+    pub(super) by_signal: bool,
 }
 
 /// The calls of each thread that were answered or looked at, in the thread's order.
@@ -96,22 +107,26 @@ impl Log {
         left.count() as u64
     }
 
-    /// Adds a call, unless answering it came too late.
+    /// Adds a call, unless answering it came too late, and no signal before that has ended its
+    /// thread. Returns whether that is so.
     ///
     /// # Errors
     /// That of the answer.
     pub(super) fn add<E>(
         &self,
         call: Option<Logged>,
-        answer: impl FnOnce() -> Result<bool, E>,
+        answer: impl FnOnce() -> Result<Sent, E>,
     ) -> Result<bool, E> {
-        // Under the lock: the call's return may be in the records before the answer returns.
+        // Under the lock: the call's return may be in the records before the answer returns, and
+        // the end of a thread that a signal ends.
         let mut all = self.lock();
-        let Some(call) = call else {
-            return answer();
-        };
-        let answered = answer();
-        if matches!(answered, Ok(true)) {
+        let Sent {
+            answered,
+            by_signal,
+        } = answer()?;
+        let is_done = answered || by_signal;
+        if let Some(mut call) = call.filter(|_| is_done) {
+            call.by_signal = by_signal;
             if let Some(kept) = &mut all.kept {
                 kept.push(call.clone());
             }
@@ -120,7 +135,7 @@ impl Log {
                 .or_default()
                 .push_back(call);
         }
-        answered
+        Ok(is_done)
     }
 
     fn lock(&self) -> MutexGuard<'_, Calls> {

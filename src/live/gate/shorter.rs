@@ -1,6 +1,6 @@
 //! Makes a call for the workload with fewer bytes, on the workload's own descriptor.
 
-use super::log::{Log, Logged};
+use super::log::{Log, Logged, Sent};
 use super::supervisor::{End, Held, ended};
 use crate::sys::gate::{self, Listener, Reply, signal_thread};
 use crate::sys::{pidfd, poll};
@@ -151,7 +151,13 @@ fn answer(
         },
         _ => logged,
     });
-    match log.add(logged, || listener.answer(call.id(), reply)) {
+    let send = || -> io::Result<Sent> {
+        Ok(Sent {
+            answered: listener.answer(call.id(), reply)?,
+            by_signal: false,
+        })
+    };
+    match log.add(logged, send) {
         Ok(answered) if answered || !moved => ended(answered, failed),
         Ok(_) => End::Failed(format!(
             "{NO_MEANS}: a signal took it back when it was made"

@@ -1,7 +1,7 @@
 //! Answers the calls that wait, of all threads at once.
 
 use super::filter::convention;
-use super::log::{Log, Logged};
+use super::log::{Log, Logged, Sent};
 use super::shorter::Shorter;
 use crate::host::Host;
 use crate::sys::gate::{Listener, Notification, Reply, signal_thread};
@@ -43,16 +43,18 @@ pub struct Decision {
     pub injected: Injected,
     /// What the log is to have of it.
     pub log: Option<Logged>,
-    /// Whether it waits until a later decision lets it go on.
+    /// Whether it waits until another call lets it go on.
     pub waits: bool,
-    /// The ids of the calls that waited for this one, and go on behind it.
-    pub frees: Vec<u64>,
 }
 
 /// Decides what becomes of calls.
 pub trait Judge {
     /// Decides it for the next call.
     fn decide(&mut self, call: &Held) -> Decision;
+
+    /// Says that a call goes on or is answered, or that a shorter one is made for it; returns the
+    /// ids of the calls that waited for it, and go on behind it.
+    fn go(&mut self, call: &Held) -> Vec<u64>;
 
     /// Says how a call ended for which it decided: once for each.
     fn settle(&mut self, call: &Held, end: End);
@@ -84,6 +86,8 @@ pub struct Supervisor<'a> {
     log: Log,
     /// Calls that are held for a time, or until another comes.
     late: Vec<(Option<Instant>, Held, Decision)>,
+    /// The ids of those that wait no more, as the call has gone on for which they did.
+    freed: Vec<u64>,
     /// Calls that are made with fewer bytes.
     shorter: Shorter,
 }
@@ -97,6 +101,7 @@ impl<'a> Supervisor<'a> {
             listener: Arc::new(listener),
             log,
             late: Vec::new(),
+            freed: Vec::new(),
             shorter: Shorter::default(),
         }
     }
@@ -124,7 +129,7 @@ impl<'a> Supervisor<'a> {
     fn serve(&mut self, stop: &UnixStream, judge: &mut dyn Judge) -> Result<(), GateError> {
         loop {
             let now = Instant::now();
-            self.answer_late(now, judge).map_err(GateError)?;
+            self.answer_late(Some(now), judge).map_err(GateError)?;
             let next = self.late.iter().filter_map(|(due, ..)| *due).min();
             let wait = next.map_or(IDLE, |due| due.saturating_duration_since(now));
             let both = [self.listener.as_fd(), stop.as_fd()];
@@ -173,13 +178,12 @@ impl<'a> Supervisor<'a> {
         for (ended, end) in self.shorter.ended(|it| it.thread == call.thread) {
             judge.settle(&ended, end);
         }
-        let mut decision = judge.decide(&call);
+        let decision = judge.decide(&call);
         // What was read until here may have been another task's.
         if decision != Decision::default() && !self.listener.is_waiting(call.id)? {
             judge.settle(&call, End::TakenBack);
             return Ok(());
         }
-        let frees = std::mem::take(&mut decision.frees);
         match decision.injected.delay {
             _ if decision.waits => self.late.push((None, call, decision)),
             Some(delay) => {
@@ -188,36 +192,26 @@ impl<'a> Supervisor<'a> {
             }
             None => self.answer(&call, decision, judge)?,
         }
-        self.answer_those(judge, |_, call| frees.contains(&call.id))
+        self.answer_late(None, judge)
     }
 
-    fn answer_late(&mut self, now: Instant, judge: &mut dyn Judge) -> io::Result<()> {
-        self.answer_those(judge, |due, _| due.is_some_and(|due| due <= now))
-    }
-
-    /// Answers the calls that were held until now and that `which` picks.
-    fn answer_those(
-        &mut self,
-        judge: &mut dyn Judge,
-        which: impl Fn(Option<Instant>, &Held) -> bool,
-    ) -> io::Result<()> {
-        let is_it = |(due, call, _): &(_, Held, _)| which(*due, call);
-        while let Some(place) = self.late.iter().position(is_it) {
+    /// Answers the calls that were held until now, and those whose waiting is over.
+    fn answer_late(&mut self, now: Option<Instant>, judge: &mut dyn Judge) -> io::Result<()> {
+        let is_due = |due: Option<Instant>| due.zip(now).is_some_and(|(due, now)| due <= now);
+        while let Some(place) = self
+            .late
+            .iter()
+            .position(|(due, call, _)| is_due(*due) || self.freed.contains(&call.id))
+        {
             let (_, call, decision) = self.late.remove(place);
             self.answer(&call, decision, judge)?;
         }
+        self.freed.clear();
         Ok(())
     }
 
     fn answer(&mut self, call: &Held, decision: Decision, judge: &mut dyn Judge) -> io::Result<()> {
         let Decision { injected, log, .. } = decision;
-        // A call that was received waits through the signal where it can; else the signal would
-        // take it back.
-        let is_first = self.listener.is_killable;
-        let mut failed = match is_first {
-            true => self.signal(call, injected).err(),
-            false => None,
-        };
         let reply = match injected.answer {
             None => Reply::Continue,
             Some(Answer::Error(error)) => Reply::Error(error),
@@ -225,13 +219,33 @@ impl<'a> Supervisor<'a> {
             Some(Answer::Short(most)) => {
                 let process = self.host.process_of(call.thread);
                 let to = (&self.listener, &self.log);
+                let failed = match self.listener.is_killable {
+                    true => self.signal(call, injected).err(),
+                    false => None,
+                };
                 self.shorter.start(to, (call, process), most, log, failed);
+                self.freed.extend(judge.go(call));
                 return Ok(());
             }
         };
-        let answered = self.log.add(log, || self.listener.answer(call.id, reply))?;
+        // A call that was received waits through the signal where it can, unless it is fatal; else
+        // the signal would take it back.
+        let is_first = self.listener.is_killable;
+        let mut failed = None;
+        let answered = self.log.add(log, || {
+            if is_first {
+                failed = self.signal(call, injected).err();
+            }
+            Ok::<_, io::Error>(Sent {
+                answered: self.listener.answer(call.id, reply)?,
+                by_signal: is_first && injected.signal.is_some() && failed.is_none(),
+            })
+        })?;
         if answered && !is_first {
             failed = self.signal(call, injected).err();
+        }
+        if answered {
+            self.freed.extend(judge.go(call));
         }
         judge.settle(call, ended(answered, failed));
         Ok(())

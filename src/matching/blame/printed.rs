@@ -1,352 +1,194 @@
-//! Which tests run, as their runner prints it: Go's `-v`, pytest's `-v`, Rust's tests.
+//! Which tests run, as their runner prints it.
+//!
+//! Each runner has an order in which it says things. Where it is not kept, nothing that the process
+//! said is believed; where a part was not read, nothing from there to the next test that can only
+//! run alone.
 
-use super::lines::{Said, beginning, is_node, is_result, whole};
+use super::calls::LONGEST_NAME;
+use super::lines::{Runner, Said};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What a process printed of its tests.
 #[derive(Debug, Default)]
 pub(super) struct Printed {
-    /// The ends of streams, each by the stream's number.
-    rests: BTreeMap<u64, Rest>,
+    runner: Option<Runner>,
+    /// When each test began and ended.
+    begun: BTreeMap<Arc<str>, u64>,
+    ended: BTreeMap<Arc<str>, u64>,
     running: Vec<Arc<str>>,
-    /// The test of pytest that ended last: its fixtures are cleared away behind its result.
-    over: Option<Arc<str>>,
-    /// All names that came.
-    begun: BTreeSet<Arc<str>>,
-    ended: BTreeSet<Arc<str>>,
-    /// What ran from each moment on.
+    waiting: BTreeSet<Arc<str>>,
+    /// What ran from each moment on, in order.
     states: Vec<(u64, State)>,
-    /// Whether something was said that a runner does not say, or was not read.
+    /// Of these the moments from which a test ran, or may have.
+    busy: Vec<u64>,
+    /// Whether something was said that the runner does not say.
     is_doubtful: bool,
+    /// Whether something was not read, and whether no test has begun since that runs alone.
     is_missed: bool,
-    /// Whether it told of a test only when that was over.
-    is_behind: bool,
-    /// Whether other processes run the tests, of which it tells.
-    is_elsewhere: bool,
-    /// Whether each test has a thread of its own, or the first one.
-    has_own_threads: bool,
-}
-
-/// The end of a stream that has no line feed yet.
-#[derive(Debug, Default)]
-struct Rest {
-    bytes: Vec<u8>,
-    /// The test whose result comes next.
-    begun: Option<Arc<str>>,
-    /// Whether the rest of the line was taken for that.
-    is_told: bool,
+    is_lost: bool,
+    /// Whether the tests are over.
+    is_over: bool,
 }
 
 /// What ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum State {
+    /// No test: none had begun, or all were over.
+    Outside,
+    /// One of these.
     Running(Vec<Arc<str>>),
-    /// None runs, and what this one left is cleared away.
-    Over(Arc<str>),
+    /// A test, or none. So it is behind each result: fixtures of any test may be cleared away.
     Unknown,
 }
 
-impl State {
-    pub(super) fn is_of_a_test(&self) -> bool {
-        match self {
-            Self::Running(names) => !names.is_empty(),
-            Self::Over(_) => true,
-            Self::Unknown => false,
-        }
-    }
-}
+/// So many tests that may run are told apart.
+const MOST: usize = 256;
 
 impl Printed {
-    /// Takes what was written at a moment.
-    pub(super) fn write(&mut self, stream: u64, moment: u64, bytes: &[u8], is_cut: bool) {
-        let mut rest = self.rests.remove(&stream).unwrap_or_default();
-        rest.bytes.extend_from_slice(bytes);
-        while let Some(end) = rest.bytes.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = rest.bytes.drain(..=end).collect();
-            let line = String::from_utf8_lossy(&line).into_owned();
-            let line = line.trim_end_matches('\n');
-            if let Some(name) = rest.begun.take_if(|_| is_result(line)) {
-                self.take(Said::Ended(&name));
-            } else if !std::mem::take(&mut rest.is_told) {
-                whole(line).into_iter().for_each(|said| self.take(said));
-            }
+    /// Takes what the streams of a process say, in order.
+    pub(super) fn of(said: impl IntoIterator<Item = (u64, Said)>) -> Self {
+        let mut printed = Self::default();
+        for (moment, said) in said {
+            printed.take(moment, said);
+            printed.note(moment);
         }
-        let text = String::from_utf8_lossy(&rest.bytes).into_owned();
-        if let Some(name) = rest.begun.take_if(|_| is_result(&text)) {
-            rest.is_told = true;
-            self.take(Said::Ended(&name));
-        } else if let Some(name) = beginning(&text) {
-            self.has_own_threads = true;
-            rest.begun = Some(name.into());
-            rest.bytes.clear();
-            self.take(Said::Begins(name));
-        }
-        if is_cut {
-            return self.miss(moment);
-        }
-        self.rests.insert(stream, rest);
-        let state = match (self.running.as_slice(), &self.over) {
-            // What a test before it has made may be cleared away as well.
-            ([], Some(name)) if self.ended.len() == 1 => State::Over(Arc::clone(name)),
-            ([], Some(_)) => State::Unknown,
-            _ => State::Running(self.innermost()),
-        };
-        let is_new = match self.states.last() {
-            Some((_, last)) => *last != state,
-            None => !self.begun.is_empty(),
-        };
-        if is_new {
-            self.states.push((moment, state));
-        }
+        // A process that ends in a test has not said all.
+        printed.is_doubtful |= !printed.is_over && !printed.is_lost;
+        printed
     }
 
-    /// Something was written that was not read: it may have been a name.
-    pub(super) fn miss(&mut self, moment: u64) {
-        self.is_missed = true;
-        if !self.begun.is_empty() {
-            self.states.push((moment, State::Unknown));
-        }
-    }
-
-    fn take(&mut self, said: Said<'_>) {
+    fn take(&mut self, moment: u64, said: Said) {
         match said {
-            Said::Begins(name) => {
-                let name = Arc::from(name);
-                // No runner begins a test twice.
-                self.is_doubtful |= !self.begun.insert(Arc::clone(&name));
-                self.running.push(name);
-                self.over = None;
-            }
+            Said::Begins(name, runner) => self.begins(moment, name, runner),
             Said::GoesOn(name) => {
-                if !self.running.iter().any(|it| **it == *name) {
-                    self.running.push(name.into());
+                if !self.running.contains(&name) {
+                    self.is_doubtful |= !self.waiting.remove(&name) && !self.is_missed;
+                    self.running.push(name);
                 }
             }
-            Said::Waits(name) => self.running.retain(|it| **it != *name),
+            Said::Waits(name) => {
+                self.leaves(&name);
+                self.waiting.insert(name);
+            }
             Said::Ended(name) => {
-                let is_known = self.begun.contains(name);
-                self.is_doubtful |= !is_known || !self.ended.insert(name.into());
-                self.running.retain(|it| **it != *name);
-                self.over = is_node(name).then(|| name.into());
+                self.leaves(&name);
+                self.ended.insert(name, moment);
             }
-            Said::Was(name) => {
-                self.is_behind = true;
-                self.is_doubtful |= !self.begun.insert(name.into());
+            Said::Over => {
+                self.is_doubtful |= !self.running.is_empty() && !self.is_lost;
+                (self.is_over, self.is_lost) = (true, false);
+                self.running.clear();
             }
-            Said::Skipped(name) => self.is_doubtful |= !self.begun.insert(name.into()),
-            Said::Elsewhere => self.is_elsewhere = true,
+            Said::Orphan => self.is_doubtful |= !self.is_lost,
+            Said::Wrong => self.is_doubtful = true,
+            Said::Missed => (self.is_missed, self.is_lost) = (true, true),
         }
     }
 
-    /// What runs, without the tests of which a part runs.
-    fn innermost(&self) -> Vec<Arc<str>> {
-        let has_part = |name: &str| {
-            let mut all = self.running.iter();
-            all.any(|it| {
-                it.strip_prefix(name)
-                    .is_some_and(|rest| rest.starts_with('/'))
-            })
+    fn begins(&mut self, moment: u64, name: Arc<str>, runner: Runner) {
+        // One process has one runner, and no runner begins a test twice.
+        self.is_doubtful |= *self.runner.get_or_insert(runner) != runner;
+        self.is_doubtful |= self.begun.insert(Arc::clone(&name), moment).is_some();
+        let whole = match runner {
+            Runner::Go => name.split_once('/').map(|(whole, _)| whole),
+            Runner::Pytest | Runner::Rust => None,
         };
-        let all = self.running.iter();
-        all.filter(|name| !has_part(name)).cloned().collect()
-    }
-
-    /// What ran at a moment; `None` if nothing was said until then.
-    pub(super) fn at(&self, moment: u64) -> Option<State> {
-        let is_mixed = self.is_elsewhere && !self.ended.is_empty();
-        if self.has_tests() && (self.is_behind || is_mixed) {
-            return Some(State::Unknown);
+        if let Some(whole) = whole {
+            let is_part = self.running.iter().any(|it| **it == *whole);
+            self.is_doubtful |= !is_part && !self.is_lost;
+        } else {
+            self.is_doubtful |= !self.running.is_empty() && !self.is_lost;
+            self.running.clear();
+            self.is_lost = false;
         }
-        let mut states = self.states.iter().rev();
-        let (_, state) = states.find(|(since, _)| *since <= moment)?;
-        Some(match self.is_doubtful {
-            true => State::Unknown,
-            false => state.clone(),
-        })
+        self.is_over = false;
+        self.running.push(name);
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = Arc<str>> {
-        self.begun.iter().cloned()
+    /// A test that runs does not any more.
+    fn leaves(&mut self, name: &str) {
+        let place = self.running.iter().position(|it| **it == *name);
+        match place {
+            Some(place) => drop(self.running.swap_remove(place)),
+            None => self.is_doubtful |= !self.is_lost,
+        }
+    }
+
+    fn note(&mut self, moment: u64) {
+        let state = match self.running.len() {
+            _ if self.is_lost => State::Unknown,
+            0 if self.is_over || self.begun.is_empty() => State::Outside,
+            1..=MOST => State::Running(self.running.clone()),
+            _ => State::Unknown,
+        };
+        if self.states.last().is_some_and(|(_, last)| *last == state) {
+            return;
+        }
+        if state != State::Outside {
+            self.busy.push(moment);
+        }
+        self.states.push((moment, state));
+    }
+
+    /// What ran at a moment.
+    pub(super) fn at(&self, moment: u64) -> State {
+        if self.is_doubtful {
+            return State::Unknown;
+        }
+        let behind = self.states.partition_point(|(since, _)| *since <= moment);
+        let last = behind.checked_sub(1).and_then(|last| self.states.get(last));
+        last.map_or(State::Outside, |(_, state)| state.clone())
+    }
+
+    /// Whether a test began, or may have, from one moment on and not behind another.
+    pub(super) fn begins_within(&self, from: u64, to: u64) -> bool {
+        let next = self.busy.partition_point(|moment| *moment < from);
+        self.is_doubtful || self.busy.get(next).is_some_and(|moment| *moment <= to)
+    }
+
+    /// Each test, and when it began.
+    pub(super) fn begun(&self) -> impl Iterator<Item = (&Arc<str>, u64)> {
+        self.begun.iter().map(|(name, moment)| (name, *moment))
+    }
+
+    /// The tests, by as much of their names as a thread has.
+    pub(super) fn by_thread_name(&self) -> BTreeMap<Vec<u8>, Vec<Arc<str>>> {
+        let mut full: BTreeMap<Vec<u8>, Vec<Arc<str>>> = BTreeMap::new();
+        for (name, _) in self.begun() {
+            let bytes = name.as_bytes();
+            let cut = bytes.get(..LONGEST_NAME).unwrap_or(bytes);
+            full.entry(cut.to_vec()).or_default().push(Arc::clone(name));
+        }
+        full
+    }
+
+    /// Whether a test was over before a moment.
+    pub(super) fn has_ended(&self, name: &str, by: u64) -> bool {
+        self.ended.get(name).is_some_and(|end| *end < by)
     }
 
     pub(super) fn is_doubtful(&self) -> bool {
-        self.is_doubtful || self.is_missed
+        self.is_doubtful
     }
 
-    pub(super) fn has_tests(&self) -> bool {
-        !self.begun.is_empty()
-    }
-
-    /// Whether other processes run all tests of which it tells.
-    pub(super) fn is_elsewhere(&self) -> bool {
-        self.is_elsewhere && self.ended.is_empty() && !self.is_behind && !self.is_doubtful()
-    }
-
-    /// Whether a test began after one moment and before another.
-    pub(super) fn begins_within(&self, from: u64, to: u64) -> bool {
-        let mut states = self.states.iter();
-        states.any(|(moment, state)| {
-            let has_tests = *state == State::Unknown || state.is_of_a_test();
-            has_tests && (from..=to).contains(moment)
-        })
+    /// Whether it named each test that ran.
+    pub(super) fn has_all_names(&self) -> bool {
+        self.is_over && !self.is_missed && !self.is_doubtful
     }
 
     /// Whether a thread that was made in one test, or in none, does nothing for another: Go's tests
     /// go from thread to thread.
     pub(super) fn has_own_threads(&self) -> bool {
-        self.has_own_threads
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What runs after each of these was written.
-    fn check(written: &[&str], running: &[&[&str]]) {
-        let mut printed = Printed::default();
-        for (moment, text) in (1..).zip(written) {
-            printed.write(0, moment, text.as_bytes(), false);
-        }
-        let found: Vec<Vec<String>> = (1..)
-            .zip(written)
-            .map(|(moment, _)| match printed.at(moment) {
-                None => Vec::new(),
-                Some(State::Unknown) => vec!["?".to_owned()],
-                Some(State::Over(name)) => vec![format!("behind {name}")],
-                Some(State::Running(names)) => names.iter().map(|it| it.to_string()).collect(),
-            })
-            .collect();
-        assert_eq!(found, running);
+        self.runner != Some(Runner::Go)
     }
 
-    #[test]
-    fn go_says_which_test_runs_and_its_part() {
-        check(
-            &[
-                "=== RUN   TestA\n",
-                "=== RUN   TestA/sub\n",
-                "    --- PASS: TestA/sub (0.00s)\n--- PASS: TestA (0.00s)\n",
-                "PASS\n",
-            ],
-            &[&["TestA"], &["TestA/sub"], &[], &[]],
-        );
-    }
-
-    #[test]
-    fn tests_that_run_side_by_side_are_one_of_several() {
-        check(
-            &[
-                "=== RUN   TestA\n=== PAUSE TestA\n",
-                "=== RUN   TestB\n=== PAUSE TestB\n",
-                "=== CONT  TestA\n=== CONT  TestB\n",
-                "--- PASS: TestA (0.00s)\n",
-            ],
-            &[&[], &[], &["TestA", "TestB"], &["TestB"]],
-        );
-    }
-
-    #[test]
-    fn pytest_and_rust_begin_a_line_and_end_it() {
-        check(
-            // What is behind the second one may be of a fixture that the first one had made.
-            &[
-                "a.py::x[a b] ",
-                "PASSED",
-                "   [ 50%]\n",
-                "a.py::y ",
-                "PASSED",
-            ],
-            &[
-                &["a.py::x[a b]"],
-                &["behind a.py::x[a b]"],
-                &["behind a.py::x[a b]"],
-                &["a.py::y"],
-                &["?"],
-            ],
-        );
-        check(
-            &["\nrunning 1 test\n", "test net::a ... ", "ok\n"],
-            &[&[], &["net::a"], &[]],
-        );
-    }
-
-    #[test]
-    fn results_of_tests_that_ran_elsewhere_or_earlier_make_all_unknown() {
-        let worker = [
-            "a.py::x ",
-            "\n",
-            "[gw0]",
-            " [ 50%] ",
-            "PASSED",
-            " a.py::x ",
-            "\n",
-            "a.py::y ",
-            "PASSED",
-        ];
-        let colours = [
-            "a.py::x ",
-            "\n",
-            "\u{1b}[36m[gw0]\u{1b}[0m [ 50%] PASSED a.py::x \n",
-            "a.py::y ",
-            "PASSED",
-        ];
-        for written in [&worker[..], &colours] {
-            let written = [written, &["\n"]].concat();
-            check(&written, &vec![&["?"][..]; written.len()]);
-        }
-        check(&["\n", "test a ... ok\n"], &[&["?"], &["?"]]);
-        check(&["a.py::x PASSED [ 50%]\n"], &[&["?"]]);
-        check(
-            &["test a ... ignored\n", "test b ... ", "ok\n"],
-            &[&[], &["b"], &[]],
-        );
-    }
-
-    #[test]
-    fn what_a_test_prints_between_its_name_and_its_result_ends_nothing() {
-        check(
-            &["test a ... ", "hello\n", "\u{1b}[32mok", "\n"],
-            &[&["a"], &["a"], &[], &[]],
-        );
-        check(
-            &["test a ... ", "hello\n", "test b ... "],
-            &[&["a"], &["a"], &["a", "b"]],
-        );
-        check(
-            &["test a ... ", "okay, connecting\n", "ok\n", "test b ... "],
-            &[&["a"], &["a"], &[], &["b"]],
-        );
-    }
-
-    #[test]
-    fn a_name_that_comes_twice_or_a_result_of_no_test_makes_all_unknown() {
-        let forged = "=== RUN   TestB\n";
-        check(
-            &[
-                "=== RUN   TestA\n",
-                forged,
-                "--- PASS: TestA (0.00s)\n",
-                forged,
-            ],
-            &[&["?"], &["?"], &["?"], &["?"]],
-        );
-        check(
-            &["=== RUN   TestA\n", "--- PASS: TestC (0.00s)\n"],
-            &[&["?"], &["?"]],
-        );
-        check(
-            &["=== RUN   TestA\n", forged],
-            &[&["TestA"], &["TestA", "TestB"]],
-        );
-    }
-
-    #[test]
-    fn what_was_not_read_may_have_been_a_name() {
-        let mut printed = Printed::default();
-        printed.write(0, 1, b"=== RUN   TestA\n", false);
-        printed.write(0, 2, b"xxxx", true);
-        assert_eq!(printed.at(2), Some(State::Unknown));
+    /// Whether it only repeats what processes below it told: of each test one of them did so
+    /// before. Rust's runner may name a test behind its end, so also behind a process of the test
+    /// that names it.
+    pub(super) fn repeats(&self, told: &BTreeMap<Arc<str>, u64>) -> bool {
+        let mut begun = self.begun();
+        self.runner != Some(Runner::Rust)
+            && begun.all(|(name, moment)| told.get(name).is_some_and(|first| *first < moment))
     }
 }

@@ -130,7 +130,6 @@ impl Confinement {
         let mut all: Vec<usize> = match by {
             Blamed::Nothing => vec![0],
             Blamed::Test(name) => vec![of(name)],
-            Blamed::Perhaps(name) => vec![0, of(name)],
             Blamed::OneOf(names) if names.is_empty() => {
                 let tests = (1..).zip(&self.tests).filter(|(_, it)| has(it));
                 std::iter::once(0)

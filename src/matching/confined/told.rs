@@ -51,7 +51,7 @@ pub(super) fn undecided(
         Thing::File(part) => named::why_unknown(part).map(str::to_owned),
         _ => None,
     };
-    let is_doubtful = matches!(first.by, Blamed::OneOf(_) | Blamed::Perhaps(_));
+    let is_doubtful = matches!(first.by, Blamed::OneOf(_));
     let why = why.or_else(|| is_doubtful.then(|| "which test did it is not known".to_owned()));
     let why = why.unwrap_or_else(|| "what it was done to was not read".to_owned());
     let mut lines = vec![format!("{key} (line {line}) cannot be decided: {why}")];
@@ -67,12 +67,6 @@ fn of_test(by: &Blamed) -> Option<String> {
     match by {
         Blamed::Nothing => None,
         Blamed::Test(name) => Some(format!("  in test {}", perf_records::units::shown(name))),
-        Blamed::Perhaps(name) => {
-            let name = perf_records::units::shown(name);
-            Some(format!(
-                "  in test {name} as it was cleared away, or in none"
-            ))
-        }
         Blamed::OneOf(names) if names.is_empty() => Some("  test unknown".to_owned()),
         Blamed::OneOf(names) => {
             const MOST: usize = 4;

@@ -1,6 +1,10 @@
 //! Which faults are refused, and where they are.
 
 use super::complaint;
+use crate::plan::{FaultPlan, is_guarded};
+use crate::scenario::When;
+use std::collections::BTreeSet;
+use syscall_model::Injected;
 
 /// The fault stands on line 5, with an `@` in front of what is refused.
 #[track_caller]
@@ -49,4 +53,22 @@ fn a_call_that_is_waited_for_is_one_that_can_come() {
         "`sched:sched_switch` is no call, and faults are done to calls",
     );
     refused("fsync: { short: @1 }", "`short` cannot be done to `fsync`");
+}
+
+#[test]
+fn a_ring_is_refused_that_could_do_what_a_blocked_call_waits_for() {
+    let all = When::default();
+    let of = |name: &str| {
+        let names = BTreeSet::from([name.to_owned()]);
+        FaultPlan::of_calls(name, names, all, Injected::default())
+    };
+    let until = |name: &str| FaultPlan {
+        until: Some(of(name).matcher),
+        ..of("getpid")
+    };
+    assert!(is_guarded(&[of("fsync")], "io_uring_setup"));
+    assert!(is_guarded(&[until("fsync")], "io_uring_setup"));
+    assert!(is_guarded(&[until("fsync")], "io_setup"));
+    assert!(!is_guarded(&[until("getppid")], "io_uring_setup"));
+    assert!(!is_guarded(&[until("fsync")], "openat"));
 }

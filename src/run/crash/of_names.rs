@@ -2,6 +2,7 @@
 
 use super::of_call::OfCall;
 use crate::crash::{Act, Replacing, Spot, Target};
+use perf_live::host::Host;
 use std::io;
 
 impl OfCall<'_> {
@@ -69,9 +70,10 @@ impl OfCall<'_> {
         let to = self.named(to.0, to.1)?;
         let has = |flag: i32| flags & flag as u64 != 0;
         let path = self.look.string(self.word(from.1))?;
-        let by_proc = path.strip_prefix(b"/proc/self/fd/".as_slice());
-        let number = by_proc.and_then(|number| std::str::from_utf8(number).ok()?.parse().ok());
-        let number = match (has(libc::AT_EMPTY_PATH) && path.is_empty(), number) {
+        let number = match (
+            has(libc::AT_EMPTY_PATH) && path.is_empty(),
+            Host::descriptor_of_path(&path),
+        ) {
             (true, _) => Some(from.0),
             (_, Some(number)) if has(libc::AT_SYMLINK_FOLLOW) => Some(number),
             _ => None,

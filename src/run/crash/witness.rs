@@ -211,6 +211,7 @@ fn refused(call: &Held) -> Decision {
         arguments: call.arguments,
         memory: Memory::default(),
         injected: REFUSED,
+        by_signal: false,
     };
     Decision {
         injected: REFUSED,
@@ -253,6 +254,11 @@ impl Judge for Witness<'_> {
         Decision::default()
     }
 
+    fn go(&mut self, _: &Held) -> Vec<u64> {
+        // No call waits for another.
+        Vec::new()
+    }
+
     fn settle(&mut self, call: &Held, end: End) {
         let name = names::name_of(call.abi, call.number).unwrap_or("?");
         match end {
@@ -262,6 +268,9 @@ impl Judge for Witness<'_> {
                 let of_it = |seen: &Seen| seen.thread == call.thread && seen.call == name;
                 if let Some(place) = self.seen.iter().rposition(of_it) {
                     self.seen.remove(place);
+                    if let Some((_, released)) = self.threads.get_mut(&call.thread) {
+                        *released = released.saturating_sub(1);
+                    }
                 }
             }
             End::Failed(why) => {

@@ -118,6 +118,13 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
                 given,
                 absolute,
                 reached,
+            } if given.is_empty() => {
+                (*absolute, *reached) = place.beside(before);
+            }
+            Value::Path {
+                given,
+                absolute,
+                reached,
             } => {
                 // Its first argument is no folder.
                 let from = before.filter(|_| name != "inotify_add_watch");
@@ -178,6 +185,18 @@ impl Place<'_> {
             _ => return None,
         };
         of_pipe.then(|| name.to_vec())
+    }
+
+    /// The file that an empty path means: that of the descriptor in front of it
+    /// (`AT_EMPTY_PATH`).
+    fn beside(&mut self, descriptor: Option<i32>) -> (Option<Vec<u8>>, Reached) {
+        match descriptor {
+            Some(number) if number != libc::AT_FDCWD => match self.descriptor(number) {
+                Value::File { name, reached, .. } => (Some(name), reached),
+                _ => (None, Reached::Unknown("its descriptor was not read".into())),
+            },
+            _ => self.path(b".", None),
+        }
     }
 
     fn path(&mut self, given: &[u8], directory: Option<i32>) -> (Option<Vec<u8>>, Reached) {

@@ -96,22 +96,20 @@ impl<'a> Decider<'a> {
         injected
     }
 
-    /// Says whether the call waits by the fault `by`, and which calls it lets go on.
+    /// Says whether the call waits by the fault `by`, and notes for whom it is waited.
     fn block(
         &mut self,
         call: &Held,
         name: &str,
         deed: Option<Option<&Deed>>,
         by: Option<usize>,
-    ) -> (bool, Vec<u64>) {
-        let waits = by.is_some_and(|by| self.blocks.wait(by, call.id()));
-        let mut frees = Vec::new();
+    ) -> bool {
         for (place, fault) in self.doing.faults.iter().enumerate() {
             let Some(until) = fault.until.as_ref().filter(|_| fault.waits_for(name)) else {
                 continue;
             };
             match answer(deed, until) {
-                Some(true) => frees.extend(self.blocks.come(place, call.id())),
+                Some(true) => self.blocks.come(place, call.id()),
                 Some(false) => {}
                 None => {
                     let (word, until) = (&fault.matcher.word, &until.word);
@@ -121,7 +119,7 @@ impl<'a> Decider<'a> {
                 }
             }
         }
-        (waits, frees)
+        by.is_some_and(|by| self.blocks.wait(by, call.id()))
     }
 
     /// What a call is that would get around the faults.
@@ -181,7 +179,7 @@ impl Judge for Decider<'_> {
         let deed = deed.as_ref().map(Option::as_ref);
         let injected = self.inject(call, name, deed, guarded);
         let by = injected.and_then(|(by, injected)| by.filter(|_| injected.is_blocked));
-        let (waits, frees) = self.block(call, name, deed, by);
+        let waits = self.block(call, name, deed, by);
         let injected = injected.map(|(_, injected)| injected);
         let number = u32::try_from(call.number).unwrap_or(u32::MAX);
         let is_recorded = self.doing.events.recorded.contains(call.abi, number);
@@ -198,13 +196,17 @@ impl Judge for Decider<'_> {
             arguments: call.arguments,
             memory,
             injected: injected.unwrap_or_default(),
+            by_signal: false,
         });
         Decision {
             injected: injected.unwrap_or_default(),
             log,
             waits,
-            frees,
         }
+    }
+
+    fn go(&mut self, call: &Held) -> Vec<u64> {
+        self.blocks.go(call.id())
     }
 
     fn settle(&mut self, call: &Held, end: End) {

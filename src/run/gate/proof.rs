@@ -120,7 +120,9 @@ fn is_early(fault: &FaultPlan, deed: &Deed, calls: &[Counted<'_>]) -> bool {
         return false;
     };
     let may_have_come = |call: &Counted<'_>| {
-        call.earliest <= deed.clock.0
+        // What is held for a time comes behind it.
+        let held = call.deed.injected.delay.unwrap_or(Nanos(0));
+        call.earliest.0.saturating_add(held.0) <= deed.clock.0.0
             && place(call.deed) != place(deed)
             && fault.waits_for(&call.deed.name) | until.names.contains(&*call.deed.name)
             && is_meant(call.deed, until) != Some(false)

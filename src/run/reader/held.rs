@@ -102,6 +102,10 @@ impl Calls {
     }
 }
 
+/// `-ERESTARTSYS`: what a held call is left with whose thread a signal has ended, even if its answer
+/// was accepted (`seccomp_do_user_notification()`).
+const ENDED: i64 = -512;
+
 /// Whether a call that returned `value` got the answer that it was given.
 fn gave(call: &Logged, value: i64) -> bool {
     // A 32-bit convention has only this half.
@@ -109,6 +113,9 @@ fn gave(call: &Logged, value: i64) -> bool {
         true => value == answer,
         false => value as i32 == answer as i32,
     };
+    if call.by_signal && is_same(ENDED) {
+        return true;
+    }
     match call.injected.answer {
         None => false,
         Some(Answer::Error(error)) => is_same(-i64::from(error)),
@@ -136,7 +143,7 @@ impl Reader<'_> {
     /// Takes the leaving half of a call, which may have been answered or taken back before it was
     /// entered.
     pub(super) fn left(&mut self, who: (Pid, Tid), time: Nanos, call: (Abi, i32), value: i64) {
-        let call = self.answered(who, time, call, value);
+        let (call, value) = self.answered(who, time, call, value);
         if !self.is_taken_back(who.1, call, value) {
             self.tracker.leave(who, time, call, value, &mut self.out);
         }
@@ -172,21 +179,21 @@ impl Reader<'_> {
     }
 
     /// A call is left: one that was answered has not been entered, and is now. Returns its
-    /// convention and number.
+    /// convention and number, and its value: that of its answer, where its thread died with it.
     fn answered(
         &mut self,
         (pid, tid): (Pid, Tid),
         time: Nanos,
         call: (Abi, i32),
         value: i64,
-    ) -> (Abi, i32) {
+    ) -> ((Abi, i32), i64) {
         let Some(held) = &mut self.held else {
-            return call;
+            return (call, value);
         };
         // The kernel may throw an answer away: a signal that comes with it has the call made again.
         let is_it = |it: &Logged| it.number == call.1 && gave(it, value);
         let Some(logged) = held.next(tid, time, is_it) else {
-            return call;
+            return (call, value);
         };
         held.answered += 1;
         held.goes_on(tid, (logged.abi, logged.number));
@@ -218,7 +225,12 @@ impl Reader<'_> {
             (abi, number),
             &arguments,
         );
-        (abi, number)
+        let value = match injected.answer {
+            Some(Answer::Error(error)) => -i64::from(error),
+            Some(Answer::Value(answer)) => answer,
+            Some(Answer::Short(_)) | None => value,
+        };
+        ((abi, number), value)
     }
 }
 
@@ -240,6 +252,7 @@ mod tests {
                 answer: Some(answer),
                 ..Injected::default()
             },
+            by_signal: false,
         };
         let native = |answer| call(Abi::native(), answer);
         let restarted = -512;
@@ -250,6 +263,11 @@ mod tests {
         assert!(gave(&native(Answer::Value(7)), 7) && !gave(&native(Answer::Value(7)), 0));
         assert!(gave(&native(Answer::Short(10)), 10) && !gave(&native(Answer::Short(10)), 11));
         assert!(gave(&native(Answer::Short(10)), -9), "its own error");
+        let signalled = Logged {
+            by_signal: true,
+            ..native(Answer::Error(5))
+        };
+        assert!(gave(&signalled, restarted) && gave(&signalled, -5) && !gave(&signalled, 0));
         let compat = call(Abi::I386, Answer::Error(5));
         assert!(gave(&compat, 0xffff_fffb), "no sign from its half");
     }

@@ -17,14 +17,48 @@ pub(super) fn tables(plan: &EventsPlan, setting: &Setting) -> Tables {
 /// The paths that expectations write out, from the root.
 fn exact_paths(plan: &EventsPlan, setting: &Setting) -> Vec<Vec<u8>> {
     let directory = setting.initial.directory.clone().unwrap_or_default();
-    let absolute = |path: &String| {
-        if path.starts_with('/') {
-            return path.clone().into_bytes();
-        }
-        let path = path.strip_prefix("$DIR").unwrap_or(path);
-        let path = path.trim_start_matches('/');
-        let path = path.strip_prefix("./").unwrap_or(path);
-        [directory.as_slice(), b"/", path.as_bytes()].concat()
+    let paths = plan.exact_paths.iter();
+    paths.map(|path| from_root(&directory, path)).collect()
+}
+
+/// A path that the author wrote, from the root, without empty parts and `.`.
+fn from_root(directory: &[u8], path: &str) -> Vec<u8> {
+    let own = path.strip_prefix("$DIR");
+    let own = own.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let (from, path) = match own {
+        Some(rest) => (directory, rest),
+        None if path.starts_with('/') => (&b""[..], path),
+        None => (directory, path),
     };
-    plan.exact_paths.iter().map(absolute).collect()
+    let mut whole = from.to_vec();
+    for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        whole.push(b'/');
+        whole.extend_from_slice(part.as_bytes());
+    }
+    match whole.is_empty() {
+        true => b"/".to_vec(),
+        false => whole,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_written_path_has_no_empty_part_and_no_dot() {
+        for (path, whole) in [
+            ("$DIR", "/w"),
+            ("$DIR/", "/w"),
+            (".", "/w"),
+            ("./a//b/", "/w/a/b"),
+            ("$DIR/./a", "/w/a"),
+            ("$DIRT", "/w/$DIRT"),
+            ("../a", "/w/../a"),
+            ("/", "/"),
+            ("/etc/", "/etc"),
+        ] {
+            assert_eq!(from_root(b"/w", path), whole.as_bytes(), "{path}");
+        }
+    }
 }

@@ -26,6 +26,8 @@ pub(super) struct HeldCall {
     signal: Option<i32>,
     #[serde(default)]
     is_blocked: bool,
+    #[serde(default)]
+    by_signal: bool,
 }
 
 const ABIS: [Abi; 5] = [Abi::X86_64, Abi::I386, Abi::X32, Abi::Aarch64, Abi::Arm];
@@ -86,6 +88,7 @@ impl From<&Logged> for HeldCall {
             delay: delay.map(|delay| delay.0),
             signal,
             is_blocked,
+            by_signal: call.by_signal,
         }
     }
 }
@@ -128,6 +131,7 @@ impl HeldCall {
                 signal: self.signal,
                 is_blocked: self.is_blocked,
             },
+            by_signal: self.by_signal,
         })
     }
 }

@@ -12,4 +12,4 @@ pub use calibrate::{CalibrateError, Calibrating};
 pub use crash::{CrashError, CrashOptions, CrashStart, CrashStudy};
 pub use mutate::{Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey};
 pub use recording::RecordError;
-pub use sweep::{Sweep, SweepError, SweepOptions, SweepPlan, Swept, TimeBy, WRITTEN};
+pub use sweep::{Sweep, SweepError, SweepOptions, SweepPlan, Swept, TimeBy};

@@ -64,6 +64,19 @@ fn a_delay_stands_beside_an_answer_and_may_lie_behind_it() {
 }
 
 #[test]
+fn an_error_may_come_with_a_signal_in_either_order() {
+    for text in [
+        "write: { error: EPIPE, signal: SIGPIPE }",
+        "write: { signal: SIGPIPE, error: EPIPE, delay: { after: 1s } }",
+    ] {
+        let fault = faults(text).expect(text).remove(0);
+        let injected = fault.injected;
+        assert_eq!(injected.answer, Some(Answer::Error(libc::EPIPE)), "{text}");
+        assert_eq!(injected.signal, Some(libc::SIGPIPE), "{text}");
+    }
+}
+
+#[test]
 fn a_block_names_the_call_that_must_come() {
     for until in ["fsync", "{ fsync: { fd: b } }"] {
         let text = format!("rename: {{ from: a, block: {{ until: {until} }} }}");
@@ -80,6 +93,12 @@ fn what_is_no_fault_is_refused_where_it_stands() {
         ("fsync", "mapping"),
         ("fsync: {}", "a fault needs one of"),
         ("fsync: { error: EIO, returns: 0 }", "not several"),
+        ("write: { returns: 0, signal: SIGPIPE }", "not several"),
+        ("write: { short: 1, signal: SIGPIPE }", "not several"),
+        (
+            "write: { error: EPIPE, signal: SIGPIPE, returns: 0 }",
+            "not several",
+        ),
         ("fsync: { error: EFOO }", "unknown error `EFOO`"),
         ("fsync: { returns: -5 }", "is an error"),
         ("fsync: { when: 0, error: EIO }", "counted from 1"),

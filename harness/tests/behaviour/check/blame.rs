@@ -108,13 +108,13 @@ fn rules_of_tests_fail_where_no_test_is_known_to_have_run() {
     assert!(run.stderr.contains("holds nothing"), "{}", run.stderr);
 }
 
-/// A program whose one process runs all tests, and prints what it runs.
+/// A program whose one process runs all tests, and prints what it runs, as Go does.
 fn printing(lines: &str) -> String {
     format!(
         "import os, socket\n\
          def say(text): os.write(1, (text + chr(10)).encode())\n\
          def connect(): socket.socket().connect_ex((\"127.0.0.1\", 9))\n\
-         {lines}"
+         {lines}\nsay(\"PASS\")\n"
     )
 }
 
@@ -157,7 +157,10 @@ fn what_a_process_does_that_outlives_its_test_is_of_no_test_for_sure() {
     let check = || project.harness(&["check", "rules.yaml", "--", "python3", "-I", "-S", "t.py"]);
     project.write(
         "t.py",
-        &printing(&format!("{pool}{passed}\n{begins}\nwork()\n")),
+        &printing(&format!(
+            "{pool}{passed}\n{begins}\nwork()\n{}",
+            passed.replace("TestNet", "TestA")
+        )),
     );
     let run = check();
     run.assert_status(1);

@@ -102,6 +102,31 @@ fn without_the_right_to_trace_run_and_trace_say_so_once() {
     project.assert_nothing_left();
 }
 
+#[test]
+fn what_cannot_be_tried_without_the_right_to_trace_is_skipped_or_where_all_is_required_fails() {
+    require!(right_to_trace());
+    require!(program("setpriv"));
+    let project = Project::new();
+    project.scenario("opens", OPENS);
+    project.write("rules.yaml", "expect: { confined: { network: [] } }\n");
+    let required = [("HARNESS_REQUIRE", "all")];
+    for words in [
+        &["check", "rules.yaml", "--", "true"][..],
+        &["new", "true", "--", "true"],
+        &["calibrate", "scenarios/opens.yaml"],
+        &["sweep", "scenarios/opens.yaml"],
+    ] {
+        as_nobody(&project, words).assert_status(77);
+        as_nobody_with(&project, &required, words).assert_status(1);
+    }
+    // A statement is never what a skip is.
+    as_nobody(&project, &["check", "--", "true"]).assert_status(125);
+    project.write("rules.yaml", "expect: { confined: { netwrk: [] } }\n");
+    let wrong = ["check", "rules.yaml", "--", "true"];
+    as_nobody(&project, &wrong).assert_status(2);
+    project.assert_nothing_left();
+}
+
 /// Root has its name there and some capabilities, as in a container.
 #[test]
 fn root_without_roots_rights_runs_scenarios_as_an_ordinary_user_does() {

@@ -30,43 +30,161 @@ fn a_failed_sync_that_the_program_does_not_tell_of_is_silent() {
 }
 
 #[test]
-fn a_fault_that_was_done_to_the_call_for_another_file_is_handled_by_nobody() {
+fn an_ignored_close_of_what_was_written_and_not_synced_is_silent() {
     require!(right_to_trace());
     require!(program("python3"));
-    // By its path a call cannot be counted beside those of descriptors, and the order is chance.
-    let script = "import os, random\nos.fstat(0)\nfor name in random.sample('abcdefgh', 8):\n\
-                  \x20   try: os.stat(name)\n    except OSError: pass\n";
-    let project = python(script, "newfstatat, statx, stat", "snapshot: false");
-    let text = project.read("scenarios/it.yaml");
-    let files = "script.py: { from: ../script.py }";
-    let more: Vec<String> = ('a'..='h').map(|name| format!("{name}: ''")).collect();
-    let text = text
-        .replace(files, &format!("{files}, {}", more.join(", ")))
-        .replace("trace: { ", "trace: { since: main, ");
-    project.write("scenarios/it.yaml", &text);
-    let run = project.harness(&[
-        "sweep",
-        "--format",
-        "json",
-        "--errors",
-        "ENOENT",
-        "scenarios/it.yaml",
-    ]);
-    let lines = run.json();
-    let file = |line: &serde_json::Value| {
-        let line = line.as_str()?;
-        Some(line.split('"').nth(1)?.to_owned())
+    let closes = |sync: &str| {
+        let script = format!(
+            "import os\nnew = os.open('new', os.O_CREAT | os.O_WRONLY)\nos.write(new, b'milk')\n\
+             {sync}\ntry: os.close(new)\nexcept OSError: pass\n\
+             old = os.open('script.py', os.O_RDONLY)\ntry: os.close(old)\nexcept OSError: pass\n"
+        );
+        let expect = "expect: { files_after: { new: milk } }\nsnapshot: false";
+        let project = python(&script, "openat, write, fsync, close", expect);
+        let text = project.read("scenarios/it.yaml");
+        let since = "trace: { since: { step: { openat: { path: new } } }, ";
+        project.write("scenarios/it.yaml", &text.replace("trace: { ", since));
+        project
     };
-    let of_ours: Vec<_> = runs(&lines)
-        .into_iter()
-        .filter(|run| file(&run["line"]).is_some_and(|name| name.len() == 1))
+    let options = ["-e", "close", "--errors", "EIO"];
+    let lines = sweep(&closes("pass"), 1, &options);
+    let of: Vec<&str> = runs(&lines)
+        .iter()
+        .filter_map(|run| run["class"].as_str())
         .collect();
-    assert!(!of_ours.is_empty(), "{lines:#?}");
-    for run in of_ours {
-        let is_same = file(&run["line"]) == file(&run["done_to"]);
-        let is_unknown = run["class"] == "unknown";
-        assert_eq!(is_unknown, !is_same, "{run}");
+    assert_eq!(of, ["silent", "handled"], "{lines:#?}");
+    let lines = sweep(&closes("os.fsync(new)"), 0, &options);
+    all_are("handled did_without", &lines);
+}
+
+#[test]
+fn a_fault_that_was_done_to_another_call_is_handled_by_nobody() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // Their names are others in each run, so they are told by their numbers, and so is their order.
+    let script = "import os, random, signal\nways = [1 << n for n in (7, 9, 10, 11, 12, 16, 18, 20)]\n\
+                  for way in random.sample(ways, len(ways)):\n    \
+                  try: os.open(f'/tmp/none/{random.random()}', way)\n    except OSError: pass\n";
+    let expect = "expect: { stdout: '' }\nsnapshot: false";
+    let project = python(script, "openat", expect);
+    let text = project.read("scenarios/it.yaml");
+    let since = text.replace("trace: { ", "trace: { since: main, ");
+    project.write("scenarios/it.yaml", &since);
+    let words = ["sweep", "--format", "json", "--errors", "ENOMEM"];
+    let run = project.harness(&[&words[..], &["scenarios/it.yaml"]].concat());
+    run.assert_status(1);
+    let lines = run.json();
+    let flags = |line: &serde_json::Value| {
+        let line = line.as_str().filter(|line| line.contains("/tmp/none/"))?;
+        let arguments = line.split(") = ").next()?;
+        Some(arguments.rsplit(", ").next()?.to_owned())
+    };
+    let all = runs(&lines).into_iter();
+    let of_ours: Vec<_> = all.filter(|run| flags(&run["line"]).is_some()).collect();
+    assert_eq!(of_ours.len(), 8, "{lines:#?}");
+    for run in &of_ours {
+        let is_same = flags(&run["line"]) == flags(&run["done_to"]);
+        assert_eq!(run["class"] == "unknown", !is_same, "{run}");
+        let why = run["why"][0].as_str().unwrap_or_default();
+        assert_eq!(
+            why.starts_with("the fault was done to another call: openat("),
+            !is_same,
+            "{run}"
+        );
     }
+    // That each of eight is where it was before is chance of less than one in ten million.
+    assert!(
+        of_ours.iter().any(|run| run["class"] == "unknown"),
+        "{lines:#?}"
+    );
+}
+
+#[test]
+fn the_descriptors_kind_decides_which_errors_are_tried() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, socket\n\
+                  reader, writer = os.pipe(); os.write(writer, b'a'); os.read(reader, 1)\n\
+                  one, other = socket.socketpair()\n\
+                  os.write(one.fileno(), b'a'); os.read(other.fileno(), 1)\n\
+                  one.send(b'b'); one.send(b'c', socket.MSG_NOSIGNAL)\n\
+                  os.write(os.open('list', os.O_CREAT | os.O_RDWR), b'd')\n\
+                  os.write(os.eventfd(0), b'12345678')\nos.write(1, b'e')\n";
+    let rest = "expect: { stdout: e }\nsnapshot: false";
+    let project = python(script, "write, read, sendto", rest);
+    let text = project.read("scenarios/it.yaml");
+    let since = "trace: { since: { step: { write: { fd: pipe } } }, ";
+    project.write("scenarios/it.yaml", &text.replace("trace: { ", since));
+    let tried = |options: &[&str]| -> BTreeSet<String> {
+        let lines = sweep(&project, 0, options);
+        let all = runs(&lines).into_iter();
+        let tried = all.map(|run| {
+            let line = run["line"].as_str().expect("a line");
+            let call = line
+                .split(">,")
+                .next()
+                .expect("a call")
+                .replace(" write", "");
+            let signal = run["fault"]
+                .as_str()
+                .expect("a fault")
+                .contains("signal: SIGPIPE");
+            let quiet = if line.contains("MSG_NOSIGNAL") {
+                " quiet"
+            } else {
+                ""
+            };
+            format!(
+                "{call} {}{quiet}{}",
+                run["error"].as_str().expect("an error"),
+                if signal { " SIGPIPE" } else { "" }
+            )
+        });
+        tried.collect()
+    };
+    let has = |tried: &BTreeSet<String>, what: &str, errors: &[&str]| {
+        let own: Vec<&str> = tried
+            .iter()
+            .filter_map(|it| it.strip_prefix(what))
+            .collect();
+        assert_eq!(own, errors, "{what} {tried:#?}");
+    };
+    let usual = tried(&[]);
+    has(&usual, "write(1<stdout", &[" EPIPE SIGPIPE"]);
+    has(&usual, "read(<pipe", &[]);
+    has(&usual, "write(<unix:1", &[" ECONNRESET", " EPIPE SIGPIPE"]);
+    has(&usual, "read(<unix:2", &[" ECONNRESET"]);
+    has(
+        &usual,
+        "sendto(<unix:1",
+        &[
+            " ECONNRESET",
+            " ECONNRESET quiet",
+            " EPIPE SIGPIPE",
+            " EPIPE quiet",
+        ],
+    );
+    has(&usual, "write(<$DIR/list", &[" EIO", " ENOSPC"]);
+    has(&usual, "write(<eventfd", &[]);
+    // Somebody else has it in a file.
+    let asked = tried(&["--errors", "ENOSPC", "-e", "write"]);
+    has(&asked, "write(1<stdout", &[" ENOSPC"]);
+    has(&asked, "write(<unix", &[]);
+}
+
+#[test]
+fn who_writes_to_nobody_and_is_ended_by_it_has_said_so() {
+    require!(right_to_trace());
+    let project = Project::with(
+        "it",
+        "workload: { run: [cat, list], files: { list: milk } }\n\
+         trace: { events: [{ syscalls: [write] }], since: main }\n\
+         expect: { stdout: milk }\nsnapshot: false",
+    );
+    let lines = sweep(&project, 0, &[]);
+    all_are("handled status", &lines);
+    let exit = &runs(&lines)[0]["exit"];
+    assert_eq!(exit["signal"], "SIGPIPE", "{lines:#?}");
 }
 
 #[test]

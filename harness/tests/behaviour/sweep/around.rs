@@ -19,11 +19,11 @@ fn names_that_are_others_in_each_run_are_found_by_their_number() {
     let script = "import os, random\nos.mkdir(f'd{random.random()}')\n";
     let lines = sweep(&python(script, "mkdir", "snapshot: false"), 0, &[]);
     all_are("handled status", &lines);
-    assert!(
-        runs(&lines)
-            .iter()
-            .all(|run| run["fault"].to_string().contains("{ mkdir: { when: 1"))
-    );
+    assert!(runs(&lines).iter().all(|run| {
+        run["fault"]
+            .to_string()
+            .contains("{ mkdir: { program: python3, when: 1")
+    }));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn a_scenario_that_is_no_pass_or_has_nothing_to_fail_is_not_swept() {
         &good,
         2,
         &["-e", "fsync"],
-        "no call of its run can be failed so",
+        "none of the calls of `-e` is among its `trace.events`",
     );
     refused(&good, 2, &["-e", "fsnyc"], "did you mean `fsync`");
     refused(
@@ -163,6 +163,11 @@ fn written_scenarios_come_to_what_the_sweep_said() {
         let (got, reason) = said.values().next().expect("one");
         assert_eq!(got, verdict, "{reason}\n{}", project.read(&file));
         assert!(reason.contains(why), "{reason}");
+        // What an earlier sweep has written is told, and stays.
+        let words = ["sweep", "--errors", "EACCES", "--write", "found/deep"];
+        let run = project.harness(&[&words[..], &["scenarios/it.yaml"]].concat());
+        let earlier = format!("an earlier sweep has written these, and this one has not: {file}\n");
+        assert!(run.stderr.contains(&earlier), "{run:?}");
         // It may be written again, and what others wrote may not.
         sweep(
             &project,
@@ -209,6 +214,21 @@ fn shards_have_each_run_once() {
     assert_eq!(parts.len(), 12);
     let set = |all: Vec<String>| -> BTreeSet<String> { all.into_iter().collect() };
     assert_eq!(set(parts), set(whole));
+    let words = ["sweep", "--errors", "EACCES", "-e", "mkdir", "--shard"];
+    let of = |shard: String| {
+        let of_shard = [&words[..], &[&*shard, "scenarios/it.yaml"]].concat();
+        project.harness(&of_shard).stdout
+    };
+    // There are fewer runs than shards.
+    let shards = (1..=5).map(|k| of(format!("{k}/5")));
+    let empty: Vec<String> = shards.filter(|it| it.contains(": none of them")).collect();
+    assert!(!empty.is_empty());
+    for text in empty {
+        assert!(
+            text.ends_with("of 4 runs): none of them is of this shard\n0 sites, 0 runs\n"),
+            "{text}"
+        );
+    }
 }
 
 #[test]
@@ -236,7 +256,8 @@ fn the_report_for_people_has_the_worst_first() {
     require!(program("python3"));
     let script = "import os\nfor name in 'ab':\n    try: os.mkdir(name)\n    \
                   except OSError:\n        if name == 'b': os.abort()\n";
-    let project = python(script, "mkdir", "snapshot: false");
+    let expect = "expect: { stdout: '' }\nsnapshot: false";
+    let project = python(script, "mkdir", expect);
     let run = project.harness(&["sweep", "--errors", "ENOSPC", "scenarios/it.yaml"]);
     run.assert_status(1);
     let at = |text: &str| {

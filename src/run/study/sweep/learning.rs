@@ -9,10 +9,11 @@ use crate::run::ready::Ready;
 use crate::run::scenario::{NoRun, Subject, stored};
 use crate::run::{Control, Extras, Item, Suite, attempt, lay_out};
 use crate::scenario::{Added, AddedFault, KeyPath, When, faulted};
-use crate::sweep::{Learned, Matching, Place, Site, Spot, matchings, sites};
+use crate::sweep::{Learned, Lost, Matching, Place, Site, Spot, gone, sites};
 use crate::trace::{Deed, Normalised};
 use crate::verdict::{self, Run, Verdict};
 use perf_live::files;
+use perf_live::sandbox::Left;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 use syscall_model::select::Selection;
@@ -32,6 +33,10 @@ const NEVER: When = When {
 
 /// The signals whose way is the default one: a process that dumps core dies by one of them.
 const DEATHS: &str = "{ event: 'signal:signal_deliver', filter: 'sa_handler == 0' }";
+
+const GONE: &str = "only the first of the two runs without faults has such a call";
+
+const UNTOLD: &str = "which call it is cannot be told: the trace counts other calls than were held";
 
 const NO_DEATHS: &str = "`signal:signal_deliver` cannot be traced here: a crash of another process than the main one does not show";
 
@@ -61,27 +66,35 @@ impl Suite<'_> {
         control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
     ) -> Result<Lesson, SweepError> {
         let plan = self.fit(item)?;
+        if let Some(calls) = &options.calls {
+            let traced = plan.events.names();
+            if !calls.all_names().any(|name| traced.contains(name)) {
+                return Err(SweepError::NotTraced);
+            }
+        }
         let start = Instant::now();
         let first = self.pass(item, &plan, control)?;
         let is_chosen = is_chosen(&plan, options.calls.as_ref());
-        let spots = sites(&first.trace, &options.errors, &is_chosen);
-        if spots.is_empty() {
+        let of_first = sites(&first.trace, &options.errors, &is_chosen);
+        if of_first.is_empty() {
             let calls = first.trace.blocks.iter().map(|block| block.deeds.len());
             return Err(SweepError::NoSite { calls: calls.sum() });
         }
         let (timeout, timeout_by) = self.timeout(&plan, start.elapsed());
-        let matchings: Vec<Matching> = matchings(&spots).into_iter().collect();
+        let matchings: BTreeSet<Matching> = of_first.iter().flat_map(Spot::matchings).collect();
+        let matchings: Vec<Matching> = matchings.into_iter().collect();
         let text = files::text(&item.file, files::SCENARIO)
             .map_err(|error| SweepError::Unfit(perf_live::errors::chain(&error)))?;
         let (resolved, sees_deaths) = self.with_faults((item, &text), &matchings, timeout)?;
         let mut held = Plan {
             keeps_all: true,
+            reads_all: true,
             // The names of temporary files stay the same.
             view: plan.view.clone(),
             ..resolved
         };
         let own = plan.faults.len().min(held.faults.len());
-        let rehearsal = self.rehearse(item, &held, own, control)?;
+        let (given, rehearsal) = self.rehearse(item, &held, own, control)?;
         let added = held.faults.split_off(own);
         let counted = rehearsal
             .faults
@@ -101,8 +114,11 @@ impl Suite<'_> {
         });
         let matchers: BTreeMap<Matching, Resolved> = matchings.into_iter().zip(matchers).collect();
         let spots = sites(&rehearsal.trace, &options.errors, &is_chosen);
-        let sites = numbered(spots, &matchers, rehearsal.held.as_ref());
-        let mut learned = Learned::default();
+        let gone = gone(of_first, &spots).into_iter();
+        let (sites, untold) = numbered(spots, &matchers, rehearsal.held.as_ref());
+        let lost = gone.map(|spot| Lost { spot, why: GONE });
+        let lost = lost.chain(untold.into_iter().map(|spot| Lost { spot, why: UNTOLD }));
+        let mut learned = Learned::of_files(given);
         learned.add(&first);
         learned.add(&rehearsal);
         let of_all = sites.iter().map(|site| site.spot.errors.len()).sum();
@@ -120,15 +136,13 @@ impl Suite<'_> {
             plan: SweepPlan {
                 item: item.clone(),
                 not_failed: not_failed(&rehearsal.trace, &sites, &is_chosen),
+                lost: lost.collect(),
                 sites,
                 of_all,
                 runs: of_all,
                 timeout,
                 timeout_by,
-                expects_results: expect.stdout.is_some()
-                    || !expect.files_after.is_empty()
-                    || expect.confined.is_some()
-                    || !expect.events.never.is_empty(),
+                expects_results: expect.stdout.is_some() || !expect.files_after.is_empty(),
                 remarks,
                 text,
             },
@@ -150,6 +164,7 @@ impl Suite<'_> {
             step: matching.step(),
             when: NEVER,
             error: libc::EIO,
+            signal: None,
         };
         let faults: Vec<AddedFault> = matchings.iter().map(never).collect();
         let with = |event| -> Result<Plan, SweepError> {
@@ -201,6 +216,7 @@ impl Suite<'_> {
         }
         Ok(Plan {
             keeps_all: true,
+            reads_all: true,
             ..(**plan).clone()
         })
     }
@@ -237,28 +253,31 @@ impl Suite<'_> {
         }
     }
 
-    /// Returns a run in which all calls are held that are going to be failed, and none is.
+    /// Returns a run in which all calls are held that are going to be failed, and none is; and the
+    /// files that it was given.
     fn rehearse<'c>(
         &self,
         item: &Item,
         plan: &Plan,
         own: usize,
         control: &(dyn Fn() -> Box<dyn Control + 'c> + Sync),
-    ) -> Result<Run, SweepError> {
-        let run = || -> Result<Run, NoRun> {
+    ) -> Result<(Left, Run), SweepError> {
+        let run = || -> Result<(Left, Run), NoRun> {
             let dir = lay_out(self.bench, plan, &item.file)?;
+            let given = Left::below(dir.path(), &|_| true);
             let control = &mut *control();
-            Ok(once(self.bench, plan, control, Extras::default(), &dir)?.0)
+            let (run, _) = once(self.bench, plan, control, Extras::default(), &dir)?;
+            Ok((given, run))
         };
         let (verdict, findings) = match run() {
-            Ok(run) if run.interrupted => return Err(SweepError::Interrupted),
-            Ok(run) => {
+            Ok((_, run)) if run.interrupted => return Err(SweepError::Interrupted),
+            Ok((given, run)) => {
                 // That the added faults do not fire is meant.
                 let mut judged = plan.clone();
                 judged.faults.truncate(own);
                 let judgement = verdict::judge(&judged, &run);
                 match judgement.verdict() {
-                    Verdict::Pass => return Ok(run),
+                    Verdict::Pass => return Ok((given, run)),
                     verdict => (verdict, judgement.findings),
                 }
             }
@@ -298,15 +317,16 @@ fn is_chosen<'a>(plan: &'a Plan, calls: Option<&'a Selection>) -> impl Fn(&Deed)
     }
 }
 
-/// Gives each site the number of its first call among those that its faults are meant for.
+/// Gives each site the number of its first call among those that its faults are meant for; returns
+/// beside them those of which no number is known.
 ///
-/// A site whose files had other names in the run before is found by its number among all of its
-/// name; and so is one of which the trace does not tell what was told while calls were held.
+/// A site whose files had other names in the run before is found by its number among all calls of
+/// its name; and so is one of which the trace does not tell what was told while calls were held.
 fn numbered(
     spots: Vec<Spot>,
     matchers: &BTreeMap<Matching, Resolved>,
     held: Option<&Normalised>,
-) -> Vec<Site> {
+) -> (Vec<Site>, Vec<Spot>) {
     let held = held.map(Normalised::in_order).unwrap_or_default();
     let mut numbers: BTreeMap<Matching, Option<HashMap<Place, u64>>> = BTreeMap::new();
     let mut number = |matching: &Matching, spot: &Spot| -> Option<u64> {
@@ -317,22 +337,22 @@ fn numbered(
         });
         of_matching.as_ref()?.get(&spot.place).copied()
     };
-    let mut sites = Vec::new();
+    let (mut sites, mut untold) = (Vec::new(), Vec::new());
     for spot in spots {
-        let by_name = Matching::of_name(&spot.matching.call);
-        let found = [spot.matching.clone(), by_name].into_iter();
+        let found = spot.matchings().into_iter();
         let mut found = found.filter_map(|matching| Some((number(&matching, &spot)?, matching)));
-        if let Some((when, matching)) = found.next() {
-            sites.push(Site {
+        match found.next() {
+            Some((when, matching)) => sites.push(Site {
                 number: sites.len() + 1,
                 has_new_names: !matchers.contains_key(&spot.matching),
                 spot,
                 matching,
                 when,
-            });
+            }),
+            None => untold.push(spot),
         }
     }
-    sites
+    (sites, untold)
 }
 
 /// The calls of no site, and how often each came.

@@ -20,7 +20,7 @@ use crate::run::scenario::NoRun;
 use crate::run::side_by_side::side_by_side;
 use crate::run::{Bench, Control, Extras, Item, RunError, Shard, Suite, lay_out};
 use crate::scenario::{AddedFault, Diagnostic, Per, When};
-use crate::sweep::{Errors, Given, Site, Told, classify};
+use crate::sweep::{Errors, Given, Lost, Site, Told, classify};
 use crate::verdict::{Finding, Verdict, joined};
 use learning::Lesson;
 use perf_live::errors::chain;
@@ -32,7 +32,6 @@ use std::time::{Duration, Instant};
 use syscall_model::errno::errno_name;
 use syscall_model::select::Selection;
 use syscall_model::{Answer, Injected};
-pub use written::WRITTEN;
 
 /// What is swept.
 #[derive(Clone, Debug)]
@@ -68,6 +67,9 @@ pub enum SweepError {
         /// The findings on it.
         findings: Vec<Finding>,
     },
+    /// None of the chosen calls is recorded.
+    #[error("none of the calls of `-e` is among its `trace.events`, so none was recorded")]
+    NotTraced,
     /// No call of the run is one that was chosen and can have such an error.
     #[error("no call of its run can be failed so: {calls} calls were recorded")]
     NoSite {
@@ -115,6 +117,8 @@ pub struct SweepPlan {
     pub item: Item,
     /// The sites, in the order of the run.
     pub sites: Vec<Site>,
+    /// The sites that cannot be failed.
+    pub lost: Vec<Lost>,
     /// How many runs all shards make together.
     pub of_all: usize,
     /// How many runs are made.
@@ -123,7 +127,7 @@ pub struct SweepPlan {
     pub timeout: Duration,
     /// Where that is from.
     pub timeout_by: TimeBy,
-    /// Whether its expectations look at more than how it ends.
+    /// Whether it expects something of what the program writes and leaves.
     pub expects_results: bool,
     /// What is to be known of all runs.
     pub remarks: Vec<String>,
@@ -165,6 +169,7 @@ pub struct Sweep {
 struct Job {
     site: usize,
     error: i32,
+    signal: Option<i32>,
 }
 
 impl Suite<'_> {
@@ -222,7 +227,12 @@ impl Lesson {
     fn jobs(&self, options: &SweepOptions) -> Vec<Job> {
         let mut jobs = Vec::new();
         for (site, it) in self.plan.sites.iter().enumerate() {
-            jobs.extend(it.spot.errors.iter().map(|&error| Job { site, error }));
+            let errors = it.spot.errors.iter();
+            jobs.extend(errors.map(|&(error, signal)| Job {
+                site,
+                error,
+                signal,
+            }));
         }
         let Some(shard) = options.shard else {
             return jobs;
@@ -244,6 +254,7 @@ impl Lesson {
                 step: 1,
             },
             error: job.error,
+            signal: job.signal,
         })
     }
 
@@ -260,6 +271,7 @@ impl Lesson {
         let resolved = self.matchers.get(&site.matching)?;
         let injected = Injected {
             answer: Some(Answer::Error(job.error)),
+            signal: job.signal,
             ..Injected::default()
         };
         let mut swept_plan = self.swept.clone();
@@ -276,6 +288,7 @@ impl Lesson {
             fault: swept_plan.faults.len().saturating_sub(1),
             plan: &swept_plan,
             learned: &self.learned,
+            expects_results: self.plan.expects_results,
         };
         let start = Instant::now();
         let run = || one(bench, &self.plan.item, &given, &mut *control());

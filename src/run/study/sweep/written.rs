@@ -8,10 +8,16 @@ use perf_records::units::shown;
 use std::path::{Path, PathBuf};
 use syscall_model::errno::errno_name;
 
-/// What the first line of such a scenario begins with: a file that begins so may be replaced.
-pub const WRITTEN: &str = "# Written by `harness sweep`: ";
+/// What the first line of such a scenario begins with.
+const WRITTEN: &str = "# Written by `harness sweep`: ";
 
 impl SweepPlan {
+    /// The first line of the scenarios that a sweep of this one writes.
+    #[must_use]
+    pub fn first_line(&self) -> String {
+        format!("{WRITTEN}{}", shown(&self.item.name))
+    }
+
     /// Returns the name of the file for a run, and the scenario that reproduces it. `from` says
     /// where a file of the scenario's folder is from the folder of the new file.
     ///
@@ -47,8 +53,8 @@ impl SweepPlan {
         let site = self.sites.get(swept.site);
         let line = site.map(|site| shown(&site.spot.line).into_owned());
         let head = format!(
-            "{WRITTEN}{}\n# {}\n# {}\n",
-            shown(&self.item.name),
+            "{}\n# {}\n# {}\n",
+            self.first_line(),
             line.unwrap_or_default(),
             advice(swept.told.class)
         );

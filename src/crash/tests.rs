@@ -1,0 +1,4 @@
+//! The states, against what is known of file systems and against all subsets.
+
+mod brute;
+mod lessons;

@@ -1,0 +1,93 @@
+//! The states of random logs, against all subsets of their pieces.
+//!
+//! Nothing of the crate is used but its types: the pieces, their order, what is durable and what a
+//! disk holds are written down here a second time, in the slowest way.
+
+mod logs;
+mod naive;
+
+use std::collections::BTreeSet;
+
+use crate::crash::{Coverage, Pieces};
+use logs::Dice;
+
+/// Compares the states of `count` logs; returns how many there were. Each tenth log has at most
+/// `many` pieces, the others `few`.
+fn compare(count: u64, (few, many): (usize, usize), seed: u64) -> usize {
+    let mut states = 0;
+    for case in 0..count {
+        let mut dice = Dice(seed.wrapping_mul(0x1_0000_0001).wrapping_add(case));
+        let model = logs::model(&mut dice);
+        let pieces = if case % 10 == 0 { many } else { few };
+        let log = logs::log(&mut dice, &model, pieces);
+        let expected = naive::states(&log, &model);
+        let cut = Pieces::new(&log, &model);
+        let explored = cut.explore(1 << 20, 1);
+        let context = || format!("case {case} of {seed}: {model:?}\n{:#?}", log.steps());
+        assert_eq!(
+            explored.coverage(),
+            Coverage::All(expected.len()),
+            "{}",
+            context()
+        );
+        let mut found = BTreeSet::new();
+        for state in explored {
+            let tree = naive::describe(&cut.tree(&state));
+            let added = found.insert((tree, state.acknowledged));
+            assert!(added, "a state twice: {state:?}\n{}", context());
+        }
+        assert_eq!(found, expected, "{}", context());
+        if case % 4 == 0 {
+            bounded(&cut, &found, dice.below(1 << 20), &context);
+        }
+        states += found.len();
+    }
+    states
+}
+
+/// Explores with a bound below the number of states: each is one of them, none comes twice.
+fn bounded(
+    cut: &Pieces,
+    all: &BTreeSet<(Vec<u8>, usize)>,
+    seed: u64,
+    context: &dyn Fn() -> String,
+) {
+    let most = all.len() / 2;
+    let explored = cut.explore(most, seed);
+    if let Coverage::Some { below_log2 } = explored.coverage() {
+        assert!(
+            all.len() as u128 <= 1 << below_log2.min(127),
+            "{}",
+            context()
+        );
+    }
+    let mut found = BTreeSet::new();
+    for state in explored {
+        let key = (naive::describe(&cut.tree(&state)), state.acknowledged);
+        assert!(all.contains(&key), "{state:?}\n{}", context());
+        assert!(found.insert(key), "a state twice: {state:?}\n{}", context());
+    }
+    assert_eq!(found.len(), most, "{}", context());
+}
+
+#[test]
+fn all_states_of_ten_thousand_logs_are_those_of_all_subsets() {
+    let states = compare(10_000, (4, 8), 1);
+    assert!(states > 50_000, "the logs are too poor: {states} states");
+}
+
+/// `CRASH_LOGS=1000 CRASH_SEED=7 cargo test --release -- --ignored`.
+#[test]
+#[ignore = "takes minutes"]
+fn all_states_of_larger_logs_are_those_of_all_subsets() {
+    let number = |name: &str, default| {
+        std::env::var(name)
+            .ok()
+            .map_or(default, |text| text.parse().expect("a number"))
+    };
+    compare(
+        number("CRASH_LOGS", 1000),
+        (14, 18),
+        number("CRASH_SEED", 2),
+    );
+}
