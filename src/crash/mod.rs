@@ -61,6 +61,7 @@ mod sum;
 mod tests;
 mod tree;
 mod twice;
+mod view;
 
 pub use building::{Built, Ended, build};
 pub use calls::{HELD, REFUSED};
