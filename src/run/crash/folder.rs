@@ -240,7 +240,13 @@ pub(super) fn differences(tree: &Tree, meant: &Tree) -> Vec<String> {
             (Some(node), None) => format!("{}: still {}", shown(path), words(node)),
             (None, Some(meant)) => format!("{}: gone, was {}", shown(path), words(meant)),
             (Some(node), Some(meant)) => {
-                format!("{}: {}, was {}", shown(path), words(node), words(meant))
+                let modes = [node, meant].map(|node| node.attributes.mode);
+                let [mode, was] = match modes {
+                    [one, other] if one == other => [String::new(), String::new()],
+                    modes => modes.map(|mode| format!(" of mode {mode:04o}")),
+                };
+                let (node, meant) = (words(node), words(meant));
+                format!("{}: {node}{mode}, was {meant}{was}", shown(path))
             }
             (None, None) => continue,
         };
@@ -259,14 +265,13 @@ fn is_same(one: &Node, other: &Node) -> bool {
 }
 
 fn words(node: &Node) -> String {
-    let mode = node.attributes.mode;
     match &node.kind {
-        Kind::Folder(_) => format!("a folder of mode {mode:04o}"),
+        Kind::Folder(_) => "a folder".to_owned(),
         Kind::Link(to) => {
             let to = String::from_utf8_lossy(to).escape_debug().to_string();
             format!("a link to `{to}`")
         }
-        Kind::File(content) => format!("{} (mode {mode:04o})", content_line(content)),
+        Kind::File(content) => content_line(content),
         Kind::Other { .. } => "no regular file".to_owned(),
     }
 }
