@@ -86,7 +86,7 @@ enum Command {
     Mutate(mutate::Arguments),
     /// Fail each call of a scenario's run once, and say what came of it
     Sweep(sweep::Arguments),
-    /// Run a scenario's recovery on every state that a power cut may leave
+    /// Run a recovery on every state that a power cut may leave
     Crash(crash::Arguments),
     /// Run any command, say what it did, or hold that to rules
     Check(check::Arguments),
