@@ -136,6 +136,19 @@ fn threads_that_change_the_folder_are_let_through_one_at_a_time() {
 }
 
 #[test]
+fn a_writer_that_waits_for_its_reader_keeps_nobody_waiting() {
+    require!(right_to_trace());
+    // Each write of the first fills the pipe: it waits in it for a reader that is held at times.
+    let script = "seq 1 100000 | while read -r it; do [ $it = 3000 ] && exec cat > out; done";
+    let lines = crash(
+        &shell(script, "recovers: { run: ['true'] }, states: 2"),
+        0,
+        &[],
+    );
+    assert!(lines[0]["calls"].to_string().contains("out"), "{lines:?}");
+}
+
+#[test]
 fn stores_into_a_mapping_are_lost_unless_they_are_synced() {
     require!(right_to_trace());
     require!(program("python3"));

@@ -37,14 +37,23 @@ pub(in crate::run) struct Witness<'a> {
     seen: Vec<Seen>,
     /// The files of the folder that are mapped for writing.
     mapped: Vec<(u64, File)>,
-    /// The thread of the last call that was let go on, and that call's number.
-    last: Option<(u32, i32)>,
+    /// The last call that was let go on and may change something.
+    last: Option<Last>,
     /// What counts the ends of threads' calls.
     ends: Option<&'a EventRequest>,
     /// What counts the ends of a thread's calls, and how many were let go on since.
     threads: HashMap<u32, (Option<Counter>, u64)>,
     remarks: BTreeSet<&'static str>,
     unknown: BTreeSet<String>,
+}
+
+/// A call that was let go on.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    thread: u32,
+    number: i32,
+    /// How many calls of its thread were let go on until then, with it.
+    released: u64,
 }
 
 /// What a run's calls were seen to do.
@@ -92,12 +101,12 @@ impl<'a> Witness<'a> {
     /// Lets the call that was let go on before come to its end. What the records say of its time is
     /// what counts.
     fn let_end(&self, thread: u32) {
-        let Some((last, number)) = self.last.filter(|(last, _)| *last != thread) else {
+        let Some(last) = self.last.filter(|last| last.thread != thread) else {
             return;
         };
         let begun = Instant::now();
         let mut looks = 0_u32;
-        while begun.elapsed() < PATIENCE && !self.has_ended(last, number) {
+        while begun.elapsed() < PATIENCE && !self.has_ended(last) {
             looks += 1;
             match looks < QUICK_LOOKS {
                 true => std::thread::yield_now(),
@@ -107,19 +116,20 @@ impl<'a> Witness<'a> {
     }
 
     /// Whether a thread is out of the call that it was let go on with.
-    fn has_ended(&self, thread: u32, number: i32) -> bool {
+    fn has_ended(&self, last: Last) -> bool {
+        let thread = last.thread;
         match self.threads.get(&thread) {
-            Some((Some(counter), released)) => {
+            Some((Some(counter), _)) => {
                 let ended = counter.read().map(|counts| counts.value);
-                ended.is_ok_and(|ended| ended >= *released)
+                ended.is_ok_and(|ended| ended >= last.released)
                     || self.host.process_of(thread).is_none()
             }
-            _ => self.host.waits_in(thread) != Some(number),
+            _ => self.host.waits_in(thread) != Some(last.number),
         }
     }
 
-    /// Notes that a call of a thread is let go on.
-    fn release(&mut self, call: &Held) {
+    /// Notes that a call of a thread is let go on, and whether it may change something.
+    fn release(&mut self, call: &Held, changes: bool) {
         let open = || {
             let counter = Counter::open(self.ends?, Counted::Task(Pid(call.thread))).ok()?;
             counter.enable().ok()?;
@@ -130,7 +140,13 @@ impl<'a> Witness<'a> {
             .entry(call.thread)
             .or_insert_with(|| (open(), 0));
         *released += 1;
-        self.last = Some((call.thread, call.number));
+        if changes {
+            self.last = Some(Last {
+                thread: call.thread,
+                number: call.number,
+                released: *released,
+            });
+        }
     }
 
     /// What is in the files that are mapped for writing.
@@ -158,6 +174,12 @@ impl<'a> Witness<'a> {
                 act,
             });
         }
+    }
+
+    fn act_of(&mut self, call: &Held, name: &str) -> Act {
+        self.act(call, name).unwrap_or_else(|error| {
+            Act::Unknown(format!("what `{name}` is about could not be read: {error}"))
+        })
     }
 
     fn act(&mut self, call: &Held, name: &str) -> io::Result<Act> {
@@ -237,14 +259,16 @@ impl Judge for Witness<'_> {
         if !HELD.contains(&name) {
             return Decision::default();
         }
-        self.let_end(call.thread);
-        let act = self.act(call, name).unwrap_or_else(|error| {
-            Act::Unknown(format!("what `{name}` is about could not be read: {error}"))
-        });
+        let mut act = self.act_of(call, name);
+        // What changes nothing waits for nobody: a pipe may let it wait for the other.
+        if act != Act::Nothing && self.last.is_some_and(|last| last.thread != call.thread) {
+            self.let_end(call.thread);
+            act = self.act_of(call, name);
+        }
         if matches!(act, Act::Sync { .. } | Act::SyncAll) {
             self.look_at_mapped(call.thread, name);
         }
-        self.release(call);
+        self.release(call, act != Act::Nothing);
         self.seen.push(Seen {
             thread: call.thread,
             call: name,
