@@ -42,6 +42,13 @@ impl Host {
         Ok(text.lines().filter_map(line).collect())
     }
 
+    /// Where the machine's control groups are, by convention (cgroups(7), "/sys/fs/cgroup").
+    #[must_use]
+    pub fn control_groups(&self) -> Option<PathBuf> {
+        let is_there = self.root.join("sys/fs/cgroup").is_dir();
+        is_there.then(|| PathBuf::from("/sys/fs/cgroup"))
+    }
+
     /// What procfs holds beside the processes and the links: the parts by which root changes the
     /// machine.
     ///

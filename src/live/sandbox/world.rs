@@ -144,6 +144,7 @@ pub struct Worlds {
     maps: IdMaps,
     words: Option<(usize, usize)>,
     machine_wide: Vec<PathBuf>,
+    groups: Option<PathBuf>,
     // Every mount of the host, where the kernel cannot change all at once.
     mounts: Option<Vec<Mounted>>,
 }
@@ -171,6 +172,7 @@ impl Worlds {
             maps,
             words: host.own_words(),
             machine_wide: host.machine_wide_proc()?,
+            groups: host.control_groups(),
             mounts: mounts.transpose()?,
         })
     }
@@ -203,6 +205,10 @@ impl Worlds {
         };
         own_maps(&mut steps);
         steps.0.push(Step::Private);
+        // While who makes it has more rights than the workload: see `max_cgroup_namespaces` below.
+        if spec.root == Root::ReadOnly {
+            steps.0.push(Step::Groups);
+        }
         match spec.root {
             Root::ReadOnly => self.own_root(&mut steps, spec, directory),
             Root::Host => new_proc(&mut steps),
@@ -235,8 +241,8 @@ impl Worlds {
         }
     }
 
-    /// The host's files, read-only; `/tmp`, `/run`, `/dev` and `/proc` of its own, the time zone
-    /// UTC, and the working directory.
+    /// The host's files, read-only; `/tmp`, `/run`, `/dev` and `/proc` of its own, no control
+    /// groups, the time zone UTC, and the working directory.
     fn own_root(&self, steps: &mut Steps, spec: &WorldSpec, directory: Option<&Path>) {
         if let Some(directory) = directory {
             steps.take(DIRECTORY, directory.as_os_str());
@@ -252,6 +258,11 @@ impl Worlds {
         steps.mount("tmpfs", "/tmp", GUARDED, &format!("mode=1777{size}"));
         if Path::new("/run").is_dir() {
             steps.mount("tmpfs", "/run", GUARDED, &format!("mode=755{size}"));
+        }
+        // What a program finds of its groups there, and by which path, is another on each machine.
+        if let Some(groups) = &self.groups {
+            let (target, flags) = (groups.as_os_str(), GUARDED | libc::MS_RDONLY);
+            steps.mount_from("tmpfs", "tmpfs", target, flags, "mode=555,size=4k");
         }
         if directory.is_some() {
             steps.0.push(Step::Folder(text(INSIDE), 0o755));

@@ -244,3 +244,20 @@ fn a_set_user_id_program_has_its_effect_in_a_sandbox() {
     assert_eq!(verdict, "pass", "{reason}");
     project.assert_nothing_left();
 }
+
+#[test]
+fn a_runtime_that_looks_for_its_limits_takes_the_same_paths_on_each_machine() {
+    require!(right_to_trace());
+    let project = project();
+    // As libuv does: the group's path, below the folder of all.
+    let looks = "for group in $(cut -d: -f3- /proc/self/cgroup | sort -u); do echo $group; \
+                 ls -A /sys/fs/cgroup$group; done";
+    for (name, sandbox) in [
+        ("plain", "{}"),
+        ("nobody", "{ user: nobody }"),
+        ("limits", "{ limits: { processes: 50 } }"),
+    ] {
+        project.scenario(name, &script(looks, sandbox, "/\n"));
+    }
+    assert_pass(&project);
+}

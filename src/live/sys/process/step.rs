@@ -69,6 +69,9 @@ pub enum Step {
     Write(CString, CString),
     /// Other namespaces for the process itself (`unshare(2)`, `CLONE_NEW*`).
     Unshare(c_int),
+    /// A namespace of control groups of its own (`CLONE_NEWCGROUP`), whose root are the groups that
+    /// it is in; does nothing where no more may be made (`max_cgroup_namespaces`).
+    Groups,
     /// A session keyring of its own (`KEYCTL_JOIN_SESSION_KEYRING`); does nothing if the kernel has
     /// none or refuses.
     Keyring,
@@ -141,6 +144,7 @@ impl fmt::Display for Step {
             Self::Link { at, .. } => write!(f, "making the link `{}`", text(at)),
             Self::Write(path, _) => write!(f, "writing `{}`", text(path)),
             Self::Unshare(_) => f.write_str("unsharing its namespaces"),
+            Self::Groups => f.write_str("unsharing its control groups"),
             Self::Keyring => f.write_str("starting a keyring of its own"),
             Self::Loopback => f.write_str("bringing its loopback interface up"),
             Self::Hostname(_) => f.write_str("setting its host name"),
@@ -211,6 +215,10 @@ pub(super) fn take(step: &Step) -> Result<(), c_int> {
             Step::Link { to, at } => done(libc::symlink(to.as_ptr(), at.as_ptr())),
             Step::Write(path, text) => write_text(path, text),
             Step::Unshare(namespaces) => done(libc::unshare(*namespaces)),
+            Step::Groups => match done(libc::unshare(libc::CLONE_NEWCGROUP)) {
+                Err(libc::ENOSPC) => Ok(()),
+                other => other,
+            },
             Step::Keyring => {
                 let number = libc::SYS_keyctl;
                 let name: *const c_char = none;
