@@ -5,10 +5,11 @@ mod evasions;
 mod handed;
 mod printing;
 mod runners;
+mod tools;
 mod workers;
 
 use crate::support::project::{Project, Run};
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 use serde_json::Value;
 
 /// A project with rules that a command is held to.
@@ -80,6 +81,7 @@ fn a_statement_names_each_thing_that_was_done() {
 #[test]
 fn a_statement_names_peers_and_addresses() {
     require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     project.write(
         "net.py",

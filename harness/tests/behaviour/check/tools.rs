@@ -1,0 +1,169 @@
+//! What the documents say of each runner, with that runner: a test that connects is found.
+
+use super::Project;
+use crate::support::project::Run;
+use crate::support::require::{program, require, right_to_trace};
+use std::path::Path;
+use std::process::Command;
+
+const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
+const REFUSED: &str = "`expect.confined.network` does not allow `127.0.0.1:9`";
+
+/// A project whose `rules.yaml` let no test connect, and `named.yaml` one of this name.
+fn project(test: &str, files: &[(&str, &str)]) -> Project {
+    let project = Project::new();
+    let nobody = "expect: { confined: { network: [\"family:netlink\"] } }\n";
+    project.write("rules.yaml", nobody);
+    let one = format!("{{ {test}: {{ confined: {{ network: [\"127.0.0.1:9\"] }} }} }}");
+    let blame = "blame: output\n";
+    project.write("named.yaml", &format!("{blame}{nobody}tests: {one}\n"));
+    for (name, text) in files {
+        project.write(name, text);
+    }
+    project
+}
+
+/// Runs a tool where it finds the harness and its own files, as in a shell of its user.
+fn run(project: &Project, words: &[&str]) -> Run {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let folder = Path::new(HARNESS).parent().expect("a folder");
+    let path = format!("{}:{path}", folder.display());
+    let home = std::env::var("HOME").unwrap_or_default();
+    let cargo = std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{home}/.cargo"));
+    let caches = ["go-cache", "npm-cache"].map(|name| project.join(name).display().to_string());
+    let environment = [
+        ("PATH", path.as_str()),
+        ("HOME", &home),
+        ("CARGO_HOME", &cargo),
+        ("CARGO_NET_OFFLINE", "true"),
+        ("GOCACHE", &caches[0]),
+        ("npm_config_cache", &caches[1]),
+        ("npm_config_update_notifier", "false"),
+    ];
+    project.run(&environment, words)
+}
+
+#[track_caller]
+fn assert_refused(run: &Run, test: &str) {
+    let text = format!("{}{}", run.stdout, run.stderr);
+    assert_ne!(run.status, 0, "{text}");
+    assert!(text.contains(REFUSED) && text.contains(test), "{text}");
+}
+
+const GO: [(&str, &str); 2] = [
+    ("go.mod", "module saves\n\ngo 1.18\n"),
+    (
+        "saves_test.go",
+        "package saves\n\nimport (\n\t\"net\"\n\t\"os\"\n\t\"testing\"\n)\n\n\
+         func TestSaves(t *testing.T) {\n\
+         \tif err := os.WriteFile(\"saved\", []byte(\"x\"), 0o600); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n\n\
+         func TestConnects(t *testing.T) {\n\
+         \tif peer, err := net.Dial(\"tcp\", \"127.0.0.1:9\"); err == nil {\n\t\tpeer.Close()\n\t}\n}\n",
+    ),
+];
+
+#[test]
+fn go_runs_its_tests_under_rules_and_rules_under_its_tests() {
+    require!(right_to_trace());
+    require!(program("go"));
+    let project = project("TestConnects", &GO);
+    let rules = project.join("rules.yaml").display().to_string();
+    let exec = format!("{HARNESS} check {rules} --");
+    let words = |more: &[&'static str]| [&["go", "test", "-count=1"], more].concat();
+    let saves = [&["go", "test", "-exec", &exec, "-run", "Saves", "./..."][..]].concat();
+    run(&project, &saves).assert_status(0);
+    assert_refused(
+        &run(&project, &["go", "test", "-exec", &exec, "./..."]),
+        "saves.test",
+    );
+    let all = |rules: &'static str| {
+        let cache = project.join("go-cache").display().to_string();
+        let check = [HARNESS, "check", rules, "--folder", &cache, "--"];
+        run(
+            &project,
+            &[&check[..], &words(&["-p", "1", "-v", "./..."])].concat(),
+        )
+    };
+    all("named.yaml").assert_status(0);
+    project.write(
+        "other.yaml",
+        &project
+            .read("named.yaml")
+            .replace("TestConnects", "TestSaves"),
+    );
+    assert_refused(&all("other.yaml"), "in test TestConnects");
+}
+
+fn nextest() -> Result<(), String> {
+    let mut command = Command::new(env!("CARGO"));
+    let version = command.args(["nextest", "--version"]).output();
+    let has = version.is_ok_and(|output| output.status.success());
+    let lacks = || "`cargo nextest` is not installed".to_owned();
+    has.then_some(()).ok_or_else(lacks)
+}
+
+#[test]
+fn nextest_puts_the_rules_around_each_test() {
+    require!(right_to_trace());
+    require!(nextest());
+    let manifest =
+        "[package]\nname = \"saves\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n";
+    let wrapper = "experimental = [\"wrapper-scripts\"]\n\
+                   scripts.wrapper.harness.command = \"harness check rules.yaml --\"\n\
+                   profile.default.scripts = [{ filter = \"all()\", run-wrapper = \"harness\" }]\n";
+    let tests = "#[test]\nfn saves() { std::fs::write(\"saved\", \"x\").unwrap(); }\n\
+                 #[test]\nfn connects() { std::net::TcpStream::connect(\"127.0.0.1:9\").ok(); }\n";
+    let files = [
+        ("Cargo.toml", manifest),
+        (".config/nextest.toml", wrapper),
+        ("src/lib.rs", tests),
+    ];
+    let project = project("connects", &files);
+    let cargo = env!("CARGO");
+    let words = [cargo, "nextest", "run", "--no-fail-fast"];
+    let both = run(&project, &words);
+    assert_refused(&both, "FAIL");
+    let text = format!("{}{}", both.stdout, both.stderr);
+    assert!(text.contains("1 passed, 1 failed"), "{text}");
+}
+
+#[test]
+fn ctest_puts_the_rules_around_each_test() {
+    require!(right_to_trace());
+    require!(program("ctest"));
+    let lists = "cmake_minimum_required(VERSION 3.13)\nproject(saves NONE)\nenable_testing()\n\
+                 set(CHECK harness check ${CMAKE_SOURCE_DIR}/rules.yaml --)\n\
+                 add_test(NAME saves COMMAND ${CHECK} sh -c \"echo x > saved\")\n\
+                 add_test(NAME connects COMMAND ${CHECK} perl -MSocket -e\n\
+                 \x20 \"socket S, PF_INET, SOCK_STREAM, 0; connect S, sockaddr_in(9, INADDR_LOOPBACK)\")\n";
+    let project = project("connects", &[("CMakeLists.txt", lists)]);
+    run(&project, &["cmake", "-S", ".", "-B", "built"]).assert_status(0);
+    let both = run(
+        &project,
+        &["ctest", "--test-dir", "built", "--output-on-failure"],
+    );
+    assert_refused(&both, "connects");
+    assert!(both.stdout.contains("50% tests passed"), "{}", both.stdout);
+}
+
+#[test]
+fn npm_runs_its_tests_under_rules() {
+    require!(right_to_trace());
+    require!(program("npm"));
+    let package = "{ \"name\": \"saves\", \"version\": \"1.0.0\", \"scripts\": { \
+                   \"test\": \"node --test\", \"test:watched\": \"harness check rules.yaml -- npm test\" } }\n";
+    let saves = "const test = require('node:test'), fs = require('fs');\n\
+                 test('saves', () => fs.writeFileSync('saved', 'x'));\n";
+    let project = project(
+        "connects",
+        &[("package.json", package), ("saves.test.js", saves)],
+    );
+    let watched = || run(&project, &["npm", "run", "test:watched"]);
+    watched().assert_status(0);
+    project.write(
+        "connects.test.js",
+        "const test = require('node:test'), net = require('net');\n\
+         test('connects', (t, done) => { net.connect(9, '127.0.0.1').on('error', () => done()); });\n",
+    );
+    assert_refused(&watched(), "in P");
+}
