@@ -1,7 +1,7 @@
 //! What a run is confined to, as the report and the snapshot have it.
 
 use crate::support::project::Project;
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 
 const OUT: &str = "\
 workload: { shell: 'mkdir data; echo x > data/a; echo y > out', stdin: '' }
@@ -53,6 +53,7 @@ fn what_is_recorded_for_it_is_in_no_snapshot_and_a_recording_is_judged_alike() {
 #[test]
 fn the_parts_of_an_address_are_fields() {
     require!(right_to_trace());
+    require!(program("python3"));
     let connects = "import socket; s = socket.socket(); s.connect_ex((\"127.0.0.1\", 9))";
     let yaml = format!(
         "workload: {{ run: [python3, -I, -S, -c, '{connects}'] }}\n\

@@ -170,6 +170,7 @@ fn a_shorter_read_waits_only_where_the_read_itself_would() {
 #[test]
 fn the_first_process_is_told_from_its_children() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = "import os\n\
                   for name in 'ab':\n    \
                   try: os.mkdir(name)\n    \

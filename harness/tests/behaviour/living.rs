@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::support::process::{Watched, all_in};
 use crate::support::project::Project;
+use crate::support::require::{program, require, right_to_trace};
 
 /// Four threads that wait for a line, and then make 1,000 calls each; and then a child makes 500.
 const THREADS: &str = r#"
@@ -153,6 +154,8 @@ fn by_thread(lines: &[Value], name: &str) -> BTreeMap<i64, u64> {
 
 #[test]
 fn all_threads_of_a_living_process_are_followed_and_all_that_they_start() {
+    require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     let mut waiting = Waiting::new(&project, THREADS);
     let (following, first) = Following::new(&project, &waiting, &["--format", "json"]);
@@ -175,6 +178,8 @@ fn all_threads_of_a_living_process_are_followed_and_all_that_they_start() {
 
 #[test]
 fn names_strings_and_where_a_thread_waits_are_known_of_a_living_process() {
+    require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     let mut waiting = Waiting::new(&project, THREADS);
     let (following, _) = Following::new(&project, &waiting, &[]);
@@ -200,6 +205,8 @@ fn names_strings_and_where_a_thread_waits_are_known_of_a_living_process() {
 
 #[test]
 fn a_signal_ends_the_trace_and_not_the_process() {
+    require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     let mut waiting = Waiting::new(&project, THREADS);
     let (following, _) = Following::new(&project, &waiting, &[]);
@@ -271,6 +278,8 @@ fn made(lines: &[Value]) -> BTreeMap<i64, u64> {
 
 #[test]
 fn no_thread_is_missed_of_a_process_that_makes_them_all_the_time() {
+    require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     let lines = follow_restless(&project, RESTLESS);
     let (calls, made) = (by_thread(&lines, "getppid"), made(&lines));
@@ -287,6 +296,8 @@ fn no_thread_is_missed_of_a_process_that_makes_them_all_the_time() {
 
 #[test]
 fn a_child_of_a_living_process_is_followed_as_a_whole_or_not_at_all() {
+    require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     let lines = follow_restless(&project, FORKS);
     let (calls, made) = (by_thread(&lines, "getppid"), made(&lines));
@@ -298,6 +309,8 @@ fn a_child_of_a_living_process_is_followed_as_a_whole_or_not_at_all() {
 
 #[test]
 fn a_call_under_way_has_a_time_and_a_stopped_thread_is_in_none() {
+    require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     for is_stopped in [false, true] {
         let waiting = Waiting::new(&project, THREADS);
@@ -336,6 +349,7 @@ fn lines_so_far(project: &Project) -> usize {
 
 #[test]
 fn what_a_command_left_running_does_not_spoil_the_account() {
+    require!(right_to_trace());
     let project = Project::new();
     let program = "exit if fork; select undef, undef, undef, 0.0001 while !chdir '/dev/null/x'";
     let mut command = project.program(&["trace", "-o", "trace", "perl", "-e", program]);

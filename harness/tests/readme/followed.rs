@@ -55,17 +55,25 @@ fn python() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("python/bin")
 }
 
-/// What Python lacks of what a document's programs import.
+/// What the machine lacks of what a document's commands and programs take.
 fn lacking(blocks: &[Block]) -> Option<String> {
-    let is_used = blocks
-        .iter()
-        .any(|block| block.text.contains("import duckdb"));
+    let is_followed = |block: &&Block| matches!(block.used(), Use::Run { .. } | Use::Written(_));
+    let uses = |wanted: &str| {
+        let mut followed = blocks.iter().filter(is_followed);
+        followed.any(|block| block.text.contains(wanted))
+    };
     let path = std::env::var("PATH").unwrap_or_default();
-    let mut command = Command::new("python3");
-    command.args(["-c", "import duckdb"]).stderr(Stdio::null());
-    command.env("PATH", format!("{}:{path}", python().display()));
-    let mut has = || command.status().is_ok_and(|status| status.success());
-    (is_used && !has()).then(|| "Python has no module `duckdb`".to_owned())
+    let has = |script: &str| {
+        let mut command = Command::new("python3");
+        command.args(["-c", script]).stderr(Stdio::null());
+        command.env("PATH", format!("{}:{path}", python().display()));
+        command.status().is_ok_and(|status| status.success())
+    };
+    if uses("python3") && !has("pass") {
+        return Some("`python3` is not installed".to_owned());
+    }
+    let lacks_engine = uses("import duckdb") && !has("import duckdb");
+    lacks_engine.then(|| "Python has no module `duckdb`".to_owned())
 }
 
 fn follow(document: &str) {

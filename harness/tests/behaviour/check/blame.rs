@@ -1,7 +1,7 @@
 //! Which test did it, and rules for single tests.
 
 use super::{Project, ruled, summary};
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 
 /// A runner that starts a process for each test, as nextest does.
 const RUNNER: &str =
@@ -30,6 +30,7 @@ fn project(rules: &str) -> Project {
 #[test]
 fn a_process_for_each_test_tells_which_test_did_it() {
     require!(right_to_trace());
+    require!(program("python3"));
     let lines = project("").stated("./runner");
     let tests = |to: &str| {
         let line = lines.iter().find(|line| line["to"] == to);
@@ -44,6 +45,7 @@ fn a_process_for_each_test_tells_which_test_did_it() {
 #[test]
 fn a_test_may_do_what_its_own_rules_allow_and_no_other_test_may() {
     require!(right_to_trace());
+    require!(program("python3"));
     let rules = "\
 expect: { confined: { network: [] } }
 tests: { \"net::*\": { confined: { network: [\"127.0.0.1:*\"] } } }
@@ -63,6 +65,7 @@ tests: { \"net::*\": { confined: { network: [\"127.0.0.1:*\"] } } }
 #[test]
 fn a_test_that_starts_a_process_in_the_name_of_another_is_itself() {
     require!(right_to_trace());
+    require!(program("python3"));
     let rules = "\
 expect: { confined: { network: [] } }
 tests: { \"net::*\": { confined: { network: [\"127.0.0.1:*\"] } } }
@@ -76,6 +79,7 @@ tests: { \"net::*\": { confined: { network: [\"127.0.0.1:*\"] } } }
 #[test]
 fn a_command_that_is_one_test_is_that_test() {
     require!(right_to_trace());
+    require!(program("python3"));
     let rules = "\
 expect: { confined: { writes: [] } }
 tests: { \"disk::saves\": { confined: { writes: [saved] } } }
@@ -127,6 +131,7 @@ tests: { TestNet: { confined: { network: [\"127.0.0.1:*\"] } } }
 #[test]
 fn what_the_runner_printed_last_tells_the_test() {
     require!(right_to_trace());
+    require!(program("python3"));
     let project = ruled(BY_OUTPUT);
     let net = "say(\"=== RUN   TestNet\"); connect(); say(\"--- PASS: TestNet (0.00s)\")\n";
     let other = "say(\"=== RUN   TestA\"); say(\"--- PASS: TestA (0.00s)\")\n";
@@ -144,6 +149,7 @@ fn what_the_runner_printed_last_tells_the_test() {
 #[test]
 fn what_a_process_does_that_outlives_its_test_is_of_no_test_for_sure() {
     require!(right_to_trace());
+    require!(program("python3"));
     let project = ruled(BY_OUTPUT);
     let pool = "import sys\n\
                 a, b = os.pipe(); c, d = os.pipe()\n\

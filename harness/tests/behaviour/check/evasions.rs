@@ -3,7 +3,7 @@
 use super::{ruled, summary};
 use crate::support::oracle;
 use crate::support::project::Project;
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 use serde_json::Value;
 
 const NO_WRITES: &str = "expect: { confined: { writes: [] } }\n";
@@ -243,6 +243,7 @@ fn a_path_with_the_folders_own_for_a_beginning_is_outside() {
 #[test]
 fn a_submission_to_an_io_uring_and_a_call_of_32_bits_are_not_overlooked() {
     require!(right_to_trace());
+    require!(program("cc"));
     let project = ruled("expect: { confined: { writes: [], network: [] } }\n");
     let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/attacks/programs");
     let compile = |flags: &[&str], source: &str, name: &str| {
@@ -306,6 +307,7 @@ fn a_run_that_lost_events_is_incomplete() {
 #[test]
 fn a_command_with_its_own_tracer_is_seen_as_any_other() {
     require!(right_to_trace());
+    require!(program("strace"));
     let project = ruled(NO_WRITES);
     let run = project.harness(&[
         "check",

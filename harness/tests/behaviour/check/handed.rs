@@ -2,7 +2,7 @@
 
 use super::{Project, done, ruled, summary};
 use crate::support::project::Run;
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 use serde_json::Value;
 use std::net::TcpListener;
 
@@ -78,6 +78,7 @@ fn a_socket_that_the_command_is_handed_takes_a_rule_for_its_peer() {
 #[test]
 fn a_socket_whose_other_side_has_no_name_is_never_a_pass() {
     require!(right_to_trace());
+    require!(program("python3"));
     let project = ruled("expect: { confined: { network: [\"*:*\"] } }\n");
     let script = "import socket, subprocess, sys\n\
                   a, b = socket.socketpair()\n\
@@ -105,6 +106,7 @@ fn a_socket_whose_other_side_has_no_name_is_never_a_pass() {
 #[test]
 fn a_file_whose_signals_go_to_a_process_outside_is_a_signal_to_it() {
     require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     let own = |pid: &str| {
         let script = format!(

@@ -36,6 +36,7 @@ fn made_by(blame: &str, script: &str, files: &[&str]) -> Vec<String> {
 #[test]
 fn what_is_done_behind_a_write_that_was_not_read_whole_is_of_no_test_for_sure() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = "\
 say('x' * 2000, '=== RUN   TestA')
 touch('a')
@@ -52,6 +53,7 @@ touch('end')
 #[test]
 fn what_is_told_of_when_it_is_done_is_of_no_test_for_sure() {
     require!(right_to_trace());
+    require!(program("python3"));
     let go = "touch('a'); say('=== RUN   TestA', '--- PASS: TestA (0.00s)', 'PASS')";
     let rust =
         "say('running 1 test'); touch('a'); say('test a ... ok', 'test result: ok. 1 passed')";
@@ -65,6 +67,7 @@ fn what_is_told_of_when_it_is_done_is_of_no_test_for_sure() {
 #[test]
 fn what_is_done_behind_a_part_of_a_test_is_of_the_part_or_of_the_test() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = "\
 touch('before')
 say('=== RUN   TestA')
@@ -83,6 +86,7 @@ say('PASS')
 #[test]
 fn who_only_repeats_what_a_runner_prints_is_no_runner() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = "\
 a, b = os.pipe()
 if os.fork() == 0:
@@ -114,6 +118,7 @@ os.system('touch linked')
 #[test]
 fn what_a_worker_does_that_lives_on_into_the_first_test_is_of_no_test_for_sure() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = "\
 a, b = os.pipe(); c, d = os.pipe()
 if os.fork() == 0:
@@ -131,6 +136,7 @@ say('PASS')
 #[test]
 fn what_an_inner_runner_does_behind_its_tests_is_of_the_test_that_started_it() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = "\
 say('=== RUN   TestOuter')
 if os.fork() == 0:
@@ -152,6 +158,7 @@ say('PASS')
 #[test]
 fn a_runner_that_does_not_say_that_its_tests_are_over_told_of_none_for_sure() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = "\
 say('=== RUN   TestA')
 say('--- PASS: TestA (0.00s)')
@@ -165,6 +172,7 @@ os._exit(0)
 #[test]
 fn what_is_written_by_another_call_may_have_been_a_name() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = "\
 say('=== RUN   TestA')
 os.writev(1, [b'--- PASS: TestA (0.00s)' + bytes([10]), b'=== RUN   TestB' + bytes([10])])
@@ -179,6 +187,7 @@ say('PASS')
 #[test]
 fn a_thread_with_a_cut_name_is_told_if_all_names_were_printed() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = "\
 import ctypes, threading
 a, b = os.pipe(); c, d = os.pipe()
@@ -205,6 +214,7 @@ say('test result: ok. 1 passed')
 #[test]
 fn a_name_that_the_pipe_refused_was_not_told() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = "\
 a, b = os.pipe()
 size = 4096
@@ -249,6 +259,7 @@ fn pytest_tells_tests_of_files_of_any_kind_in_folders_with_blanks() {
 #[test]
 fn a_test_that_has_no_thread_of_its_own_is_not_told_by_threads() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = "\
 touch('before')
 say('running 2 tests')

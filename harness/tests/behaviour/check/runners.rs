@@ -131,6 +131,7 @@ fn pytest_tells_it_by_the_node_id_that_it_prints() {
 #[test]
 fn a_program_with_a_sanitizer_is_stated_as_any_other() {
     require!(right_to_trace());
+    require!(program("cc"));
     let project = Project::new();
     project.write(
         "it.c",

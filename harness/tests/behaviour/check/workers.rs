@@ -56,6 +56,7 @@ fn run(rules: &str, script: &str) -> Run {
 #[test]
 fn what_a_worker_does_that_was_there_before_the_first_test_is_of_no_test_for_sure() {
     require!(right_to_trace());
+    require!(program("python3"));
     let wide = NARROW
         .replace("[]", "[\"127.0.0.1:9\"]")
         .replace("[\"127.0.0.1:*\"]", "[]");
@@ -79,6 +80,7 @@ fn what_a_worker_does_that_was_there_before_the_first_test_is_of_no_test_for_sur
 #[test]
 fn a_worker_that_prints_its_tests_to_no_reader_tells_them() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = plays_xdist(true, BY_WORKER);
     let run_ = run(NARROW, &script);
     run_.assert_status(1);
@@ -95,6 +97,7 @@ fn a_worker_that_prints_its_tests_to_no_reader_tells_them() {
 #[test]
 fn a_test_that_prints_a_line_of_a_worker_does_not_leave_its_rules() {
     require!(right_to_trace());
+    require!(program("python3"));
     let says = "say('[gw0] [100%] PASSED test_net.py::test_connects' + chr(10))\n";
     let ends = "say('PASSED' + chr(10) + '=== 1 passed in 1.00s ===' + chr(10))\n";
     for (says, behind, status) in [

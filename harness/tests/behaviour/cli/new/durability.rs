@@ -2,11 +2,12 @@
 
 use super::{new, with_suggestions};
 use crate::support::project::Project;
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 
 #[test]
 fn a_folder_is_synced_by_whichever_descriptor() {
     require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     let script = |before: &str, behind: &str| {
         format!(
@@ -54,6 +55,7 @@ fn a_folder_is_synced_by_whichever_descriptor() {
 #[test]
 fn that_a_file_is_not_synced_is_said_only_of_what_was_written_and_of_the_last_write() {
     require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     let script = |between: &str| {
         format!(
@@ -137,6 +139,7 @@ const CLIENT: &str = "import os, socket, time\n\
 #[test]
 fn what_comes_behind_a_write_is_a_call_of_the_process_that_wrote() {
     require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     project.write("client.py", CLIENT);
     let sync = "os.fsync(log)";
@@ -171,6 +174,7 @@ fn what_comes_behind_a_write_is_a_call_of_the_process_that_wrote() {
 #[test]
 fn what_is_stored_through_a_shared_mapping_is_told_of_and_never_said_to_be_in_order() {
     require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     let script = |more: &str, stored: &str| {
         format!(
@@ -219,6 +223,7 @@ fn what_is_stored_through_a_shared_mapping_is_told_of_and_never_said_to_be_in_or
 #[test]
 fn a_file_that_is_taken_away_before_the_rename_is_not_replaced_whole() {
     require!(right_to_trace());
+    require!(program("python3"));
     let project = Project::new();
     project.write("config", "old");
     for (name, before, call) in [
@@ -256,6 +261,7 @@ fn a_file_that_is_taken_away_before_the_rename_is_not_replaced_whole() {
 #[test]
 fn a_sync_of_a_mapping_shows_its_file_by_its_lasting_name() {
     require!(right_to_trace());
+    require!(program("python3"));
     let script = "import mmap, os, tempfile\n\
                   for file in os.open('data', os.O_CREAT | os.O_RDWR), tempfile.mkstemp(dir='.')[0]:\n    \
                   os.ftruncate(file, 4096); map = mmap.mmap(file, 4096); map.flush()\n";
