@@ -24,6 +24,9 @@ pub struct FaultPlan {
     pub injected: Injected,
     /// Which call must come before it is made, where it is [blocked](Injected::is_blocked).
     pub until: Option<Matcher>,
+    /// The files of which a call must name or use one, by the names that a deed has for them; none
+    /// for any call.
+    pub within: BTreeSet<Vec<u8>>,
 }
 
 impl FaultPlan {
@@ -43,6 +46,7 @@ impl FaultPlan {
             per: Per::Thread,
             injected,
             until: None,
+            within: BTreeSet::new(),
         }
     }
 
@@ -158,6 +162,7 @@ fn one(
         per: fault.per,
         injected: fault.injected,
         until: until.transpose()?,
+        within: BTreeSet::new(),
     })
 }
 

@@ -115,6 +115,8 @@ pub(super) fn judge<T>(plan: &Plan, run: &Run<T>) -> Vec<Finding> {
                 1 => format!("the fault for `{word}` never fired: one call matched it"),
                 n => format!("the fault for `{word}` never fired: {n} calls matched it"),
             };
+            // Several faults may be for one call.
+            let text = format!("{text} (line {})", fault.matcher.line);
             match faults.unknown.is_empty() {
                 true => Finding::missed(About::Events, text),
                 // What is not known may be that it did.

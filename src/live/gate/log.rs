@@ -28,13 +28,15 @@ pub struct Logged {
     pub injected: Injected,
     /// Whether the signal among that was sent before the answer, and may have ended the call.
     pub by_signal: bool,
+    /// Whether that signal has killed its thread in place of an answer: the call was not made.
+    pub is_ended: bool,
 }
 
 impl Logged {
-    /// Whether it was answered in place of being made: it has no entering half in the records.
+    /// Whether it was not made: it has no entering half in the records.
     #[must_use]
     pub fn is_answered(&self) -> bool {
-        self.injected.answer.is_some()
+        self.injected.answer.is_some() || self.is_ended
     }
 }
 
@@ -45,6 +47,8 @@ pub(super) struct Sent {
     pub(super) answered: bool,
     /// Whether a signal was sent before it.
     pub(super) by_signal: bool,
+    /// Whether that signal has killed the thread, and no answer was sent.
+    pub(super) is_ended: bool,
 }
 
 /// The calls of each thread that were answered or looked at, in the thread's order.
@@ -123,10 +127,11 @@ impl Log {
         let Sent {
             answered,
             by_signal,
+            is_ended,
         } = answer()?;
         let is_done = answered || by_signal;
         if let Some(mut call) = call.filter(|_| is_done) {
-            call.by_signal = by_signal;
+            (call.by_signal, call.is_ended) = (by_signal, is_ended);
             if let Some(kept) = &mut all.kept {
                 kept.push(call.clone());
             }

@@ -155,6 +155,7 @@ fn answer(
         Ok(Sent {
             answered: listener.answer(call.id(), reply)?,
             by_signal: false,
+            is_ended: false,
         })
     };
     match log.add(logged, send) {

@@ -228,17 +228,26 @@ impl<'a> Supervisor<'a> {
                 return Ok(());
             }
         };
+        let is_made = injected.answer.is_none();
+        let kills = |signal| self.host.would_kill(call.thread, signal);
         // A call that was received waits through the signal where it can, unless it is fatal; else
         // the signal would take it back.
-        let is_first = self.listener.is_killable;
+        let is_killable = self.listener.is_killable;
+        let is_first = is_killable || is_made && injected.signal.is_some_and(kills);
         let mut failed = None;
         let answered = self.log.add(log, || {
             if is_first {
                 failed = self.signal(call, injected).err();
             }
+            let is_sent = is_first && injected.signal.is_some() && failed.is_none();
+            // A thread that was killed may see an answer or not. Without one its call is not made.
+            let is_ended = is_sent && is_made && {
+                self.host.is_thread_ending(call.thread) || !self.listener.is_waiting(call.id)?
+            };
             Ok::<_, io::Error>(Sent {
-                answered: self.listener.answer(call.id, reply)?,
-                by_signal: is_first && injected.signal.is_some() && failed.is_none(),
+                answered: !is_ended && self.listener.answer(call.id, reply)?,
+                by_signal: is_sent && (is_killable || is_ended),
+                is_ended,
             })
         })?;
         if answered && !is_first {

@@ -96,6 +96,15 @@ impl Host {
             .collect()
     }
 
+    /// Whether a thread is on its way out, or gone.
+    #[must_use]
+    pub fn is_thread_ending(&self, thread: u32) -> bool {
+        let read = |file: &str| self.read_lossy(&format!("proc/{thread}/{file}"));
+        read("stat")
+            .zip(read("status"))
+            .is_none_or(|(stat, status)| is_thread_ending(&stat, &status))
+    }
+
     fn is_ending(&self, pid: Pid) -> bool {
         let mut threads = self.threads(pid).into_iter();
         threads.all(|thread| {

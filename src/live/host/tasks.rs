@@ -6,6 +6,29 @@ use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 
+/// The signals that are ignored, stop or make a core if nothing else is said (`signal(7)`;
+/// `sig_kernel_coredump()`, include/linux/signal.h).
+const LETS_LIVE: [i32; 18] = [
+    libc::SIGCHLD,
+    libc::SIGCONT,
+    libc::SIGURG,
+    libc::SIGWINCH,
+    libc::SIGSTOP,
+    libc::SIGTSTP,
+    libc::SIGTTIN,
+    libc::SIGTTOU,
+    libc::SIGQUIT,
+    libc::SIGILL,
+    libc::SIGTRAP,
+    libc::SIGABRT,
+    libc::SIGFPE,
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGSYS,
+    libc::SIGXCPU,
+    libc::SIGXFSZ,
+];
+
 /// By which user, group and mask a thread makes files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MakerIds {
@@ -43,6 +66,23 @@ impl Host {
     pub fn process_of(&self, thread: u32) -> Option<u32> {
         let status = self.read_lossy(&format!("proc/{thread}/status"))?;
         value(&status, "Tgid:")?.parse().ok()
+    }
+
+    /// Whether a signal would kill a thread on its way out of the kernel, without a core: what it
+    /// does by itself is that, and the thread neither catches nor ignores nor blocks it.
+    #[must_use]
+    pub fn would_kill(&self, thread: u32, signal: i32) -> bool {
+        if signal == libc::SIGKILL {
+            return true;
+        }
+        let Some(status) = self.read_lossy(&format!("proc/{thread}/status")) else {
+            return false;
+        };
+        let has = |set| {
+            let signals = value(&status, set).and_then(|set| u64::from_str_radix(set, 16).ok());
+            signals.is_none_or(|signals| signals >> (signal - 1) & 1 == 1)
+        };
+        !LETS_LIVE.contains(&signal) && !["SigBlk:", "SigIgn:", "SigCgt:"].into_iter().any(has)
     }
 
     /// The name of a thread's process, as `PR_SET_NAME` and `execve(2)` set it.

@@ -234,6 +234,7 @@ fn refused(call: &Held) -> Decision {
         memory: Memory::default(),
         injected: REFUSED,
         by_signal: false,
+        is_ended: false,
     };
     Decision {
         injected: REFUSED,

@@ -7,7 +7,7 @@ use super::deed::{self, Main, Maker};
 use crate::matching::{Matcher, is_meant};
 use crate::plan::{FaultPlan, REFUSED, is_guarded};
 use crate::scenario::Per;
-use crate::trace::{Deed, View};
+use crate::trace::{Deed, Reached, Value, View};
 use crate::verdict::Faults;
 use perf_live::gate::{Decision, End, Held, Judge, Logged, Paths, read_memory};
 use std::collections::BTreeSet;
@@ -78,10 +78,11 @@ impl<'a> Decider<'a> {
             if !fault.is_about(name) {
                 continue;
             }
-            let answer = answer(deed, &fault.matcher);
-            if answer == Some(false) {
-                continue;
-            }
+            let answer = match (answer(deed, &fault.matcher), names_one(deed, &fault.within)) {
+                (Some(false), _) | (_, Some(false)) => continue,
+                (Some(true), Some(true)) => Some(true),
+                _ => None,
+            };
             let process = match fault.per {
                 Per::Run => Some(0),
                 Per::Process => self.doing.bench.host.process_of(call.thread),
@@ -142,7 +143,7 @@ impl<'a> Decider<'a> {
     fn has_fields(&self, name: &str) -> bool {
         let looks = |matcher: &Matcher| !matcher.fields.is_empty() || !matcher.names.contains(name);
         self.doing.faults.iter().any(|fault| {
-            fault.is_about(name) && looks(&fault.matcher)
+            fault.is_about(name) && (looks(&fault.matcher) || !fault.within.is_empty())
                 || fault.waits_for(name) && fault.until.as_ref().is_some_and(looks)
         })
     }
@@ -197,6 +198,7 @@ impl Judge for Decider<'_> {
             memory,
             injected: injected.unwrap_or_default(),
             by_signal: false,
+            is_ended: false,
         });
         Decision {
             injected: injected.unwrap_or_default(),
@@ -232,6 +234,38 @@ impl Judge for Decider<'_> {
 /// Whether a call is meant; `deed` is `None` where its name says all.
 fn answer(deed: Option<Option<&Deed>>, matcher: &Matcher) -> Option<bool> {
     deed.map_or(Some(true), |deed| is_meant(deed?, matcher))
+}
+
+/// Whether a call names or uses one of these files, as all do where there are none; `None` where
+/// that is not known.
+fn names_one(deed: Option<Option<&Deed>>, files: &BTreeSet<Vec<u8>>) -> Option<bool> {
+    if files.is_empty() {
+        return Some(true);
+    }
+    let mut is_known = true;
+    for part in &deed??.fields {
+        let is_one = |name: &Vec<u8>| files.contains(name);
+        match &part.value {
+            Value::Path {
+                given,
+                absolute,
+                reached,
+            } => {
+                if is_one(given) || absolute.iter().any(is_one) {
+                    return Some(true);
+                }
+                match reached {
+                    Reached::Known { names, .. } if names.iter().any(is_one) => return Some(true),
+                    Reached::Unknown(_) => is_known = false,
+                    _ => {}
+                }
+            }
+            Value::File { name, .. } if is_one(name) => return Some(true),
+            Value::Unread | Value::UnknownFile { .. } => is_known = false,
+            _ => {}
+        }
+    }
+    is_known.then_some(false)
 }
 
 /// Whether a shorter call would be one: its length is larger.

@@ -117,7 +117,8 @@ fn gave(call: &Logged, value: i64) -> bool {
         return true;
     }
     match call.injected.answer {
-        None => false,
+        // The kernel may turn it into an `EINTR` on the way out.
+        None => call.is_ended && is_same(-i64::from(libc::EINTR)),
         Some(Answer::Error(error)) => is_same(-i64::from(error)),
         Some(Answer::Value(answer)) => is_same(answer),
         // An error of the shorter call; those that restart a call are larger.
@@ -143,7 +144,9 @@ impl Reader<'_> {
     /// Takes the leaving half of a call, which may have been answered or taken back before it was
     /// entered.
     pub(super) fn left(&mut self, who: (Pid, Tid), time: Nanos, call: (Abi, i32), value: i64) {
-        let (call, value) = self.answered(who, time, call, value);
+        let Some((call, value)) = self.answered(who, time, call, value) else {
+            return;
+        };
         if !self.is_taken_back(who.1, call, value) {
             self.tracker.leave(who, time, call, value, &mut self.out);
         }
@@ -179,21 +182,22 @@ impl Reader<'_> {
     }
 
     /// A call is left: one that was answered has not been entered, and is now. Returns its
-    /// convention and number, and its value: that of its answer, where its thread died with it.
+    /// convention and number, and its value: that of its answer, where its thread died with it;
+    /// `None` where the thread was killed in place of an answer, so that the call never returns.
     fn answered(
         &mut self,
         (pid, tid): (Pid, Tid),
         time: Nanos,
         call: (Abi, i32),
         value: i64,
-    ) -> ((Abi, i32), i64) {
+    ) -> Option<((Abi, i32), i64)> {
         let Some(held) = &mut self.held else {
-            return (call, value);
+            return Some((call, value));
         };
         // The kernel may throw an answer away: a signal that comes with it has the call made again.
         let is_it = |it: &Logged| it.number == call.1 && gave(it, value);
         let Some(logged) = held.next(tid, time, is_it) else {
-            return (call, value);
+            return Some((call, value));
         };
         held.answered += 1;
         held.goes_on(tid, (logged.abi, logged.number));
@@ -203,6 +207,7 @@ impl Reader<'_> {
             arguments,
             memory,
             injected,
+            is_ended,
             ..
         } = logged;
         if abi == Abi::native() && memory.is_read() {
@@ -230,7 +235,7 @@ impl Reader<'_> {
             Some(Answer::Value(answer)) => answer,
             Some(Answer::Short(_)) | None => value,
         };
-        ((abi, number), value)
+        (!is_ended).then_some(((abi, number), value))
     }
 }
 
@@ -253,6 +258,7 @@ mod tests {
                 ..Injected::default()
             },
             by_signal: false,
+            is_ended: false,
         };
         let native = |answer| call(Abi::native(), answer);
         let restarted = -512;
@@ -268,6 +274,15 @@ mod tests {
             ..native(Answer::Error(5))
         };
         assert!(gave(&signalled, restarted) && gave(&signalled, -5) && !gave(&signalled, 0));
+        let killed = Logged {
+            injected: Injected::default(),
+            is_ended: true,
+            ..signalled
+        };
+        assert!(
+            gave(&killed, restarted) && !gave(&killed, 0),
+            "it was not made"
+        );
         let compat = call(Abi::I386, Answer::Error(5));
         assert!(gave(&compat, 0xffff_fffb), "no sign from its half");
     }

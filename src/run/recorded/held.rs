@@ -28,6 +28,8 @@ pub(super) struct HeldCall {
     is_blocked: bool,
     #[serde(default)]
     by_signal: bool,
+    #[serde(default)]
+    is_ended: bool,
 }
 
 const ABIS: [Abi; 5] = [Abi::X86_64, Abi::I386, Abi::X32, Abi::Aarch64, Abi::Arm];
@@ -89,6 +91,7 @@ impl From<&Logged> for HeldCall {
             signal,
             is_blocked,
             by_signal: call.by_signal,
+            is_ended: call.is_ended,
         }
     }
 }
@@ -132,6 +135,7 @@ impl HeldCall {
                 is_blocked: self.is_blocked,
             },
             by_signal: self.by_signal,
+            is_ended: self.is_ended,
         })
     }
 }

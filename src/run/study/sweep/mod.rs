@@ -281,6 +281,7 @@ impl Lesson {
             per: Per::Run,
             injected,
             until: None,
+            within: Default::default(),
         });
         let given = Given {
             site,
