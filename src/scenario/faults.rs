@@ -76,7 +76,7 @@ pub enum Per {
     Run,
     /// Each process by itself.
     Process,
-    /// Each thread by itself, as strace does it; no scenario says so.
+    /// Each thread by itself, as strace does it.
     Thread,
 }
 

@@ -42,8 +42,9 @@ pub(in crate::run) fn prove(
                 None => n_unclear += 1,
                 Some(true) => {
                     let group = match fault.per {
-                        Per::Run | Per::Thread => 0,
+                        Per::Run => 0,
                         Per::Process => call.deed.task.process,
+                        Per::Thread => call.deed.thread.0,
                     };
                     groups.entry(group).or_default().push(*call);
                 }

@@ -185,15 +185,16 @@ pub(super) struct Block {
 }
 
 impl Text for Per {
-    const EXPECTED: &'static str = "`process`, or `run` as without it";
+    const EXPECTED: &'static str = "`process`, `thread`, or `run` as without it";
 
     fn schema() -> Schema {
-        words(["process", "run"])
+        words(["process", "thread", "run"])
     }
 
     fn read(text: &str) -> Option<Result<Self, String>> {
         match text {
             "process" => Some(Ok(Self::Process)),
+            "thread" => Some(Ok(Self::Thread)),
             "run" => Some(Ok(Self::Run)),
             _ => None,
         }
