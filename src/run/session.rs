@@ -101,6 +101,13 @@ pub enum SessionError {
     /// The workload was killed, and some of its tasks are still there.
     #[error("the workload was killed and still lives {} seconds later", ENDING.as_secs())]
     Unkillable,
+    /// The harness did nothing for a time in which the workload's ended.
+    #[error(
+        "the harness was stopped, or got no CPU, for {} seconds, in which the workload's time was \
+         over: what it did then is not judged",
+        .0.as_secs()
+    )]
+    Stopped(Duration),
 }
 
 /// How long a run may take, and what ends it.
@@ -117,6 +124,9 @@ pub struct Patience {
 // The most time between the kill of a workload and its end: thousands of tasks on a busy machine
 // take more than a second to die. A task left after this hangs in the kernel.
 const ENDING: Duration = Duration::from_secs(10);
+
+/// How much longer than asked for the harness may wait and still tell when a run's time was over.
+const LONGEST_STANDSTILL: Duration = Duration::from_secs(2);
 
 /// Follows a run from its uncorking to its end.
 ///
@@ -159,7 +169,9 @@ pub fn follow(
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let wait = left.map_or(patience.tick, |left| left.min(patience.tick));
         let wait = survivors.wait(wait, &running);
+        let asked = Instant::now();
         let is_called = wait_for(events, running.descriptors().into_iter(), control, wait)?;
+        let stood_still = asked.elapsed().saturating_sub(wait);
         running
             .collect()
             .map_err(system("look after the workload's output and its end"))?;
@@ -190,6 +202,9 @@ pub fn follow(
         }
         if next == Next::Leave {
             break;
+        }
+        if is_late && next == Next::Follow && stood_still > LONGEST_STANDSTILL {
+            return Err(SessionError::Stopped(stood_still));
         }
         timed_out = is_late && next != Next::Kill;
         if timed_out {

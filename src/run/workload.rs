@@ -12,6 +12,11 @@ use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// How much longer than its timeout a world of its own may last: the harness ends it before, unless it
+/// is stopped.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// Makes the directory of a planned scenario, with its files.
 ///
@@ -108,5 +113,6 @@ pub(super) fn workload(
             Some(_) => watched(),
             None => held(&plan.faults),
         },
+        lasts: plan.workload.timeout.checked_add(GRACE),
     })
 }

@@ -67,6 +67,7 @@ pub(crate) fn workload(words: &[&str], world: &World) -> Workload {
         limits: Vec::new(),
         group: None,
         held: Default::default(),
+        lasts: None,
     }
 }
 

@@ -20,7 +20,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What is to be run, with nothing left open.
 #[derive(Clone, Debug)]
@@ -50,6 +50,9 @@ pub struct Workload {
     pub group: Option<Arc<Cgroup>>,
     /// The calls that are held in front of the kernel; empty for none.
     pub held: HeldCalls,
+    /// How long a world of its own lasts at most from the go on, also where the harness is stopped
+    /// meanwhile; `None` for any time. On the bare host nothing but the harness ends it.
+    pub lasts: Option<Duration>,
 }
 
 /// A workload that waits at its cork.
@@ -98,6 +101,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
             steps: &layout.steps,
             user: *user,
             words: layout.words,
+            lasts: workload.lasts,
         }),
     };
     let token = process::token();

@@ -36,6 +36,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
 
 // `CLONE_INTO_CGROUP`, include/uapi/linux/sched.h: too large for the type that the libc crate gives
 // it.
@@ -74,6 +75,9 @@ pub struct Own<'a> {
     /// harness, which init has a copy of. Init overwrites its copy, as `/proc/1/cmdline` shows it
     /// to all processes of the world.
     pub words: Option<(usize, usize)>,
+    /// How long init lets other processes live from the go on, in whole seconds and one more; `None`
+    /// for any time.
+    pub lasts: Option<Duration>,
 }
 
 /// Brings the loopback interface of this network namespace up.

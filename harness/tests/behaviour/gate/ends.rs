@@ -3,8 +3,10 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use nix::sys::signal::Signal;
+
 use crate::support::fifo::Fifo;
-use crate::support::process::{self, Started};
+use crate::support::process::{self, Started, Watched};
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 
@@ -119,4 +121,35 @@ fn a_file_system_that_does_not_answer_holds_a_run_no_longer_than_its_timeout() {
     let run = project.run(&[], &[&before[..], &words].concat());
     let (verdict, why) = run.verdicts()["it"].clone();
     assert_eq!(verdict, "timeout", "{why}");
+}
+
+#[test]
+fn a_workload_ends_in_its_time_while_the_harness_is_stopped_which_then_says_so() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let mut fifo = Fifo::new(&project.join("fifo"));
+    let path = fifo.path();
+    project.scenario(
+        "it",
+        &format!(
+            "sandbox: {{ root: host }}\n\
+             workload: {{ shell: \"exec 9> '{path}'; echo >&9; sleep 3600 & mkdir a\", timeout: 2s }}\n\
+             trace: {{ events: [{{ syscalls: [mkdir] }}] }}\n\
+             faults: [{{ mkdir: {{ delay: 50m }} }}]\nsnapshot: false"
+        ),
+    );
+    let report = project.join("report");
+    let mut command = project.program(&["run", "--format", "json", "scenarios"]);
+    let file = fs::File::create(&report).expect("a file");
+    let mut harness = Started::new(command.stdout(file).stderr(Stdio::null()));
+    fifo.wait_for_lines(1);
+    let stopped = Watched::new(harness.id().cast_signed()).expect("it lives");
+    stopped.send(Signal::SIGSTOP);
+    fifo.wait_for_end();
+    stopped.send(Signal::SIGCONT);
+    harness.wait();
+    let said = fs::read_to_string(report).expect("a report");
+    assert!(said.contains("\"broken\""), "{said}");
+    assert!(said.contains("the harness was stopped"), "{said}");
+    project.assert_nothing_left();
 }

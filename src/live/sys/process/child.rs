@@ -139,6 +139,12 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
         libc::syscall(libc::SYS_close_range, 0, STATUS, 0);
         libc::close(GATE);
         send(OBITUARY, main as u32, 0);
+        if let Some(lasts) = own.lasts {
+            let end = end_all as extern "C" fn(c_int);
+            libc::signal(libc::SIGALRM, end as libc::sighandler_t);
+            let seconds = u32::try_from(lasts.as_secs()).unwrap_or(u32::MAX);
+            libc::alarm(seconds.saturating_add(1));
+        }
         loop {
             let mut status: c_int = 0;
             let reaped = libc::wait4(-1, &raw mut status, 0, std::ptr::null_mut());
@@ -149,6 +155,16 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
                 libc::_exit(0);
             }
         }
+    }
+}
+
+/// Ends all other processes of init's namespace, and again a second later: one may be born while
+/// the signals are sent.
+extern "C" fn end_all(_: c_int) {
+    // SAFETY: two calls that may be made in a handler (`signal-safety(7)`).
+    unsafe {
+        libc::kill(-1, libc::SIGKILL);
+        libc::alarm(1);
     }
 }
 
