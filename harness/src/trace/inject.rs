@@ -1,11 +1,13 @@
 //! `-e inject=SET:...`: what is done to calls, in the words of strace.
 
+use super::Arguments;
 use nix::libc;
 use perf_records::units::Nanos;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use syscall_model::errno::errno_name;
 use syscall_model::names::Abi;
 use syscall_model::select::Selection;
@@ -17,11 +19,82 @@ use trace_harness::scenario::When;
 
 const MOST_COUNT: u64 = 65535;
 
+/// What keeps strace from writing messages that are not written here.
+const QUIET: [&str; 4] = ["q", "quiet", "silence", "silent"];
+
+/// All words of `-e`, and those of the options for two of its qualifiers.
+pub(super) fn sets(arguments: &Arguments) -> Vec<String> {
+    let of = |qualifier: &'static str, words: &[String]| -> Vec<String> {
+        let words = words.iter();
+        words.map(|words| format!("{qualifier}={words}")).collect()
+    };
+    let Arguments { inject, fault, .. } = arguments;
+    [
+        arguments.events.clone(),
+        of("inject", inject),
+        of("fault", fault),
+    ]
+    .concat()
+}
+
+/// Leaves faults to calls that are traced, and of these to those that `-P` chooses, as strace does;
+/// returns the names of calls to which nothing is done, as they are not traced.
+pub(super) fn restrict(
+    faults: &mut Vec<FaultPlan>,
+    plan: &EventsPlan,
+    (paths, directory): (&[PathBuf], Option<&[u8]>),
+) -> io::Result<Vec<String>> {
+    let traced: BTreeSet<&str> = plan
+        .selection
+        .iter()
+        .flat_map(Selection::all_names)
+        .collect();
+    let is_traced = |fault: &FaultPlan| {
+        fault
+            .matcher
+            .names
+            .iter()
+            .any(|name| traced.contains(&**name))
+    };
+    let untraced = faults.extract_if(.., |fault| !is_traced(fault));
+    let untraced = untraced.map(|fault| fault.matcher.word).collect();
+    let mut files = BTreeSet::new();
+    for path in paths {
+        let absolute = std::path::absolute(path)?;
+        let resolved = path.canonicalize().ok();
+        for path in [Some(path.clone()), Some(absolute), resolved]
+            .into_iter()
+            .flatten()
+        {
+            files.insert(in_directory(path.as_os_str().as_bytes(), directory));
+        }
+    }
+    for fault in faults {
+        fault.within.clone_from(&files);
+    }
+    Ok(untraced)
+}
+
+/// A path as deeds have it.
+fn in_directory(path: &[u8], directory: Option<&[u8]>) -> Vec<u8> {
+    let rest = directory.and_then(|directory| path.strip_prefix(directory));
+    match rest.filter(|rest| rest.is_empty() || rest.starts_with(b"/")) {
+        Some(rest) => [b"$DIR", rest].concat(),
+        None => path.to_vec(),
+    }
+}
+
 /// Returns the words of `-e` without those that inject, and the faults of these. Of several that
 /// name a call the last counts, as in strace.
 pub(super) fn split(sets: &[String]) -> Result<(Vec<String>, Vec<FaultPlan>), String> {
     let (mut rest, mut faults) = (Vec::new(), Vec::<FaultPlan>::new());
     for set in sets {
+        if set
+            .split_once('=')
+            .is_some_and(|(word, _)| QUIET.contains(&word))
+        {
+            continue;
+        }
         let Some((qualifier, said)) = set.split_once('=').filter(|(word, _)| is_ours(word)) else {
             rest.push(set.clone());
             continue;

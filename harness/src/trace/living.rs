@@ -25,7 +25,7 @@ pub(super) fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         return Err(Trouble::Usage(message.to_owned()));
     }
     let pids: Vec<Pid> = pids.into_iter().collect();
-    let (sets, faults) = inject::split(&arguments.events).map_err(Trouble::Usage)?;
+    let (sets, faults) = inject::split(&inject::sets(arguments)).map_err(Trouble::Usage)?;
     if !faults.is_empty() {
         let message = "-e inject= is of a command: a filter of calls cannot be put on a process that lives already";
         return Err(Trouble::Usage(message.to_owned()));

@@ -57,6 +57,19 @@ pub(crate) struct Arguments {
     /// `status=` and `fd=` choose among calls by their outcomes and descriptors, as strace's do
     #[arg(short = 'e', long = "events", alias = "trace", value_name = "EVENTS")]
     events: Vec<String>,
+    /// The same as -e inject=SET
+    #[arg(long, value_name = "SET")]
+    inject: Vec<String>,
+    /// The same as -e fault=SET
+    #[arg(long, value_name = "SET")]
+    fault: Vec<String>,
+    /// Say less: accepted for users of strace, whose messages are not written here
+    #[arg(short = 'q', action = clap::ArgAction::Count)]
+    _quieter: u8,
+    /// The same as -q
+    #[arg(long = "quiet", aliases = ["silent", "silence"], value_name = "SET",
+        num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    _quiet: Vec<String>,
     /// Show page faults beside the calls (-e none: alone), each with its instruction and the
     /// mapping of its address
     #[arg(short = 'F', long = "pf", value_name = "KIND", value_enum)]
@@ -243,7 +256,8 @@ pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String
 fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
     let bench = bench(arguments, &host)?;
-    let (sets, faults) = inject::split(&arguments.events).map_err(Trouble::Usage)?;
+    let all = inject::sets(arguments);
+    let (sets, mut faults) = inject::split(&all).map_err(Trouble::Usage)?;
     let form = form(arguments, Some(sys::wall_clock_offset()))?;
     let Planned {
         plan,
@@ -256,11 +270,24 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let sink = sink(arguments.output.as_ref())?;
     sink.is_not(arguments.save.as_deref())?;
+    let initial = workload::inherited(directory.as_ref(), &workload);
+    let chosen = (arguments.paths.as_slice(), initial.directory.as_deref());
+    let untraced = inject::restrict(&mut faults, &plan, chosen);
+    for name in untraced.map_err(|error| other(error, None))? {
+        note!("harness: nothing is done to `{name}`, which is not traced");
+    }
     workload.held = plan::held(&faults);
+    // What is killed with the harness makes no call that nobody answers any more.
     workload.group = match plan.grouping {
-        plan::Grouping::No => None,
+        plan::Grouping::No if faults.is_empty() => None,
         _ => bench.group(),
     };
+    if !faults.is_empty() && workload.group.is_none() && !arguments.sandbox {
+        note!(
+            "harness: without a control group the command goes on if the harness is killed, and \
+             calls that faults are about then fail with ENOSYS"
+        );
+    }
     let corked = sandbox::launch(&workload).map_err(RunError::Launch)?;
     let init = corked.has_init().then(|| corked.pid());
     let bytes = arguments.ring_size.unwrap_or_else(|| bench.default_ring());

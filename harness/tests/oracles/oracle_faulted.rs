@@ -125,3 +125,73 @@ fn an_injection_has_the_same_outcome_as_under_strace() {
         check(inject, set, command);
     }
 }
+
+/// What a whole command line comes to: what the command printed and left, and how it ended.
+#[derive(Debug, PartialEq, Eq)]
+struct Whole {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+    files: Vec<String>,
+}
+
+fn whole(tracer: &[&str], line: &str) -> Whole {
+    let place = Place::new();
+    let script = ["-o", "/dev/null"].map(str::to_owned).join(" ");
+    let script = format!("exec {} {script} {line}", tracer.join(" "));
+    let output = place.run("", &["sh", "-c", &script]);
+    // What strace says itself is about its options.
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().filter(|line| !line.contains("resolved into"));
+    let mut files: Vec<String> = fs::read_dir(place.beside("work"))
+        .expect("the folder")
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    files.sort();
+    Whole {
+        status: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: said.map(|line| format!("{line}\n")).collect(),
+        files,
+    }
+}
+
+/// The forms of coreutils' own tests (ls, mktemp, yes, wc, cat, tee, sort), and of others that test
+/// with strace.
+#[test]
+fn the_command_lines_of_public_test_suites_have_the_same_outcome() {
+    require!(require::right_to_trace());
+    require!(require::strace());
+    for line in [
+        "-e fault=getxattr,lgetxattr,listxattr,llistxattr:error=EOPNOTSUPP ls --color=always -d .",
+        "-e inject=getrandom:error=ENOSYS sh -c 'mktemp XXXXXX | wc -c; rm -f ??????'",
+        "-f -e inject=io_uring_setup,memfd_create,vmsplice,splice,tee:error=ENOSYS sh -c 'yes | head -n 3'",
+        "-f -e inject=io_uring_setup,memfd_create:error=ENOSYS cat a.txt",
+        "-f -e inject=pipe,pipe2:error=EMFILE sh -c 'wc -c a.txt; yes | head -n 1'",
+        "-qqq -e inject=write:retval=1:when=1..5 sh -c 'echo abc | tee z.txt'",
+        "-qqq -e trace=write -e inject=write:error=EAGAIN:when=1 sh -c 'echo abc'",
+        "-f -P . -e trace=/read,splice -e fault=all:error=EIO cat .",
+        "-P a.txt -e fault=openat:error=EBADF cat a.txt b.txt",
+        "-f -P a.txt -e inject=unlinkat:error=EACCES rm a.txt b.txt",
+        "-f -P a.txt -e inject=read:error=EIO cat b.txt a.txt",
+        "-f -e inject=/^rename:signal=KILL:when=1 mv -T a.txt z.txt",
+        "-f -e trace=unlink,unlinkat -e inject=unlink,unlinkat:retval=0 rm a.txt",
+        "-e inject=fsync:error=EIO:when=3+ sync a.txt a.txt a.txt a.txt",
+        "-e inject=rename,renameat,renameat2:error=EXDEV mv -T a.txt z.txt",
+        "-e trace=fdatasync -e inject=fsync:error=EIO sync a.txt",
+        "--inject=fsync:error=EIO sync a.txt",
+        "--fault=fsync:error=EIO --quiet=all sync a.txt",
+    ] {
+        assert_eq!(
+            whole(&["strace"], line),
+            whole(&[HARNESS, "trace"], line),
+            "strace (left) and harness (right): {line}"
+        );
+    }
+}
