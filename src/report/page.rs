@@ -34,7 +34,14 @@ pub fn html(out: &mut String, reports: &[ScenarioReport], made: SystemTime) {
         let of_row = ScenarioReport {
             name: name.clone(),
             // A line without a trace has no answer to compare.
-            trace: Some(report.trace.clone().unwrap_or_default()),
+            trace: Some(
+                report
+                    .whole
+                    .as_ref()
+                    .or(report.trace.as_ref())
+                    .cloned()
+                    .unwrap_or_default(),
+            ),
             ..report.clone()
         };
         let mut line = String::new();

@@ -310,5 +310,6 @@ fn report(line: Line) -> Result<ScenarioReport, String> {
         dumped: line.dump,
         only_snapshot: line.only_snapshot,
         trace: line.trace,
+        whole: None,
     })
 }

@@ -186,6 +186,7 @@ pub(super) mod tests {
             dumped: None,
             only_snapshot: false,
             trace: None,
+            whole: None,
         }
     }
 

@@ -30,6 +30,7 @@ pub fn unfinished() -> ScenarioReport {
         dumped: None,
         only_snapshot: false,
         trace: None,
+        whole: None,
     }
 }
 

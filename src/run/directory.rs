@@ -72,6 +72,7 @@ mod tests {
             dumped: None,
             only_snapshot: false,
             trace: None,
+            whole: None,
         };
         report.note(Err(WorkDirError::Remove {
             path: "/tmp/it".into(),

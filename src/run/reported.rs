@@ -42,6 +42,8 @@ pub struct ScenarioReport {
     pub only_snapshot: bool,
     /// What kernels are compared by, of the (last) run ([`Outcome::shown`](super::Outcome::shown)).
     pub trace: Option<String>,
+    /// The whole trace of the (last) run, if its scenario has no snapshot.
+    pub whole: Option<String>,
 }
 
 impl ScenarioReport {
@@ -64,6 +66,7 @@ impl ScenarioReport {
             dumped: None,
             only_snapshot: false,
             trace: None,
+            whole: None,
         }
     }
 
@@ -72,6 +75,7 @@ impl ScenarioReport {
         self.verdict = outcome.verdict;
         self.findings = std::mem::take(&mut outcome.findings);
         self.trace = outcome.shown.take();
+        self.whole = outcome.whole.take();
         (self.events, self.lost) = (outcome.events, outcome.lost);
         self.usage = outcome.usage;
         self.struck = std::mem::take(&mut outcome.struck);

@@ -39,6 +39,8 @@ pub struct Outcome {
     /// What kernels are compared by, if the run came to its end: the text that a snapshot shows or
     /// would show. For a scenario without a snapshot, only which calls and events there were.
     pub shown: Option<String>,
+    /// The whole trace of a scenario without a snapshot, if the run came to its end.
+    pub whole: Option<String>,
     /// The result of the comparison with the stored snapshot.
     pub snapshot: SnapshotOutcome,
     /// Whether the run fails by its snapshot alone.
@@ -221,10 +223,15 @@ pub(super) fn judge(plan: &Plan, stored: Option<&Stored>, run: &Run) -> Outcome 
     }
     let is_different = matches!(snapshot, SnapshotOutcome::Differs { .. });
     let only_snapshot = is_different && judgement.findings.len() == 1;
+    let (text, whole) = match is_trace {
+        true => (Some(text), None),
+        false => (None, (is_whole && plan.view.is_none()).then_some(text)),
+    };
     Outcome {
         only_snapshot,
         events: n_events(&counts(plan, trace)),
-        text: is_trace.then_some(text),
+        text,
+        whole,
         shown,
         snapshot,
         ..Outcome::of(run, verdict::with_known_failure(plan, judgement))
@@ -298,6 +305,7 @@ impl Outcome {
             struck: Vec::new(),
             text: None,
             shown: None,
+            whole: None,
             snapshot: SnapshotOutcome::NotCompared,
             only_snapshot: false,
             run: None,

@@ -4,22 +4,26 @@ use super::Finding;
 use perf_live::errors::chain;
 use perf_live::gate::{Decision, End, Held, HeldCalls, Judge, Log, Supervisor};
 use perf_live::host::Host;
-use perf_live::sandbox::{self, Workload};
+use perf_live::sandbox::{self, LaunchError, Workload};
 use std::error::Error;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 use syscall_model::names::{self, Abi};
 
+/// What helps unless no sandbox can be made.
+const REMEDY: &str =
+    "Linux 5.5 or later, with CONFIG_SECCOMP_FILTER; in a container, one that allows `seccomp`";
+
 /// Holds all calls of `true` by which it closes descriptors, as a scenario with `faults` does.
 pub(super) fn faults(host: &Host, workload: Result<Workload, Box<dyn Error>>) -> Finding {
-    let result = match workload.and_then(|workload| held(host, workload)) {
-        Ok(said) => Ok(said),
-        Err(error) => Err((
+    let result = workload.and_then(|workload| held(host, workload));
+    let result = result.map_err(|error| {
+        let of_sandbox = error.downcast_ref().and_then(LaunchError::hint);
+        (
             chain(error.as_ref()),
-            "Linux 5.5 or later, with CONFIG_SECCOMP_FILTER; in a container, one that allows `seccomp`"
-                .to_owned(),
-        )),
-    };
+            of_sandbox.unwrap_or_else(|| REMEDY.to_owned()),
+        )
+    });
     Finding {
         what: "faults",
         result,

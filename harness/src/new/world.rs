@@ -44,6 +44,10 @@ impl World {
         let Some(path) = &self.stdin else {
             return Ok(None);
         };
+        // A workload has an empty standard input by itself.
+        if path == Path::new("/dev/null") {
+            return Ok(None);
+        }
         let is_here = path.as_path() == Path::new("-");
         let text = match is_here {
             true => files::LAID

@@ -82,6 +82,7 @@ impl<'a> Printer<'a> {
         }
         let keeps_trace = self.traces || self.results.shows_traces();
         report.trace = report.trace.filter(|_| keeps_trace);
+        report.whole = report.whole.filter(|_| self.results.shows_traces());
         let mut text = String::new();
         match self.results.format {
             Form::Human => {
@@ -102,7 +103,9 @@ impl<'a> Printer<'a> {
     }
 
     pub(super) fn show_progress(&self) {
-        let done = self.reports.lock().map_or(0, |reports| reports.len());
+        // The lock is kept until the line is written, so that no older count follows a newer one.
+        let reports = self.reports.lock();
+        let done = reports.as_ref().map_or(0, |reports| reports.len());
         if !self.progress || done >= self.total {
             return;
         }
