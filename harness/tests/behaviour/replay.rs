@@ -266,7 +266,11 @@ fn a_saved_run_that_was_cut_or_changed_is_not_judged() {
     let records = records_of_the_kernel(&whole, start..start + length);
     let within = |place: &usize| records.iter().any(|record| record.contains(place));
     let mut places: Vec<usize> = (start..start + length).filter(within).collect();
-    places = places.iter().copied().step_by(places.len() / 50 + 1).collect();
+    places = places
+        .iter()
+        .copied()
+        .step_by(places.len() / 50 + 1)
+        .collect();
     places.push(place_of(b"\"exit\":{\"Code\":0}", &whole) + 15);
     for place in places {
         let mut changed = whole.clone();

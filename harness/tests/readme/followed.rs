@@ -72,8 +72,18 @@ fn lacking(blocks: &[Block]) -> Option<String> {
     if uses("python3") && !has("pass") {
         return Some("`python3` is not installed".to_owned());
     }
-    let lacks_engine = uses("import duckdb") && !has("import duckdb");
-    lacks_engine.then(|| "Python has no module `duckdb`".to_owned())
+    let modules = [("import duckdb", "duckdb"), ("-m pytest", "pytest")];
+    for (used, module) in modules {
+        if uses(used) && !has(&format!("import {module}")) {
+            return Some(format!("Python has no module `{module}`"));
+        }
+    }
+    let go = Command::new("go")
+        .arg("version")
+        .stdout(Stdio::null())
+        .status();
+    let lacks_go = uses("go test -count=1 ./...") && !go.is_ok_and(|status| status.success());
+    lacks_go.then(|| "`go` is not installed".to_owned())
 }
 
 fn follow(document: &str) {

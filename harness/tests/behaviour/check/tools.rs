@@ -3,11 +3,39 @@
 use super::Project;
 use crate::support::project::Run;
 use crate::support::require::{program, require, right_to_trace};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
 const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
 const REFUSED: &str = "`expect.confined.network` does not allow `127.0.0.1:9`";
+
+fn document() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/check.md");
+    std::fs::read_to_string(path).expect("the document")
+}
+
+/// The configuration in this language that the document shows.
+fn shown(language: &str) -> String {
+    let document = document();
+    let head = format!("\n## Three lines each\n");
+    let (_, chapter) = document.split_once(&head).expect("the chapter");
+    let (_, behind) = chapter
+        .split_once(&format!("```{language} shown\n"))
+        .expect("a block");
+    let (block, _) = behind.split_once("```").expect("its end");
+    block.to_owned()
+}
+
+/// The command that the document shows and that has these words.
+fn command(words: &str) -> String {
+    let document = document();
+    let mut lines = document.lines();
+    lines
+        .find(|line| line.contains(words))
+        .expect(words)
+        .to_owned()
+}
 
 /// A project whose `rules.yaml` let no test connect, and `named.yaml` one of this name.
 fn project(test: &str, files: &[(&str, &str)]) -> Project {
@@ -68,14 +96,11 @@ fn go_runs_its_tests_under_rules_and_rules_under_its_tests() {
     require!(program("go"));
     let project = project("TestConnects", &GO);
     let rules = project.join("rules.yaml").display().to_string();
-    let exec = format!("{HARNESS} check {rules} --");
     let words = |more: &[&'static str]| [&["go", "test", "-count=1"], more].concat();
-    let saves = [&["go", "test", "-exec", &exec, "-run", "Saves", "./..."][..]].concat();
-    run(&project, &saves).assert_status(0);
-    assert_refused(
-        &run(&project, &["go", "test", "-exec", &exec, "./..."]),
-        "saves.test",
-    );
+    let each = command("go test -exec").replace("/path/to/rules.yaml", &rules);
+    let saves = each.replace("./...", "-run Saves ./...");
+    run(&project, &["sh", "-c", &saves]).assert_status(0);
+    assert_refused(&run(&project, &["sh", "-c", &each]), "saves.test");
     let all = |rules: &'static str| {
         let cache = project.join("go-cache").display().to_string();
         let check = [HARNESS, "check", rules, "--folder", &cache, "--"];
@@ -94,6 +119,39 @@ fn go_runs_its_tests_under_rules_and_rules_under_its_tests() {
     assert_refused(&all("other.yaml"), "in test TestConnects");
 }
 
+#[test]
+fn pytest_runs_its_tests_under_rules_for_single_ones() {
+    require!(right_to_trace());
+    require!(pytest());
+    let tests = "import socket\n\n\ndef test_saves(tmp_path):\n    (tmp_path / 'saved').write_text('x')\n\n\n\
+                 def test_connects():\n    socket.socket().connect_ex(('127.0.0.1', 9))\n";
+    let project = project(
+        "\"tests/test_saves.py::test_connects\"",
+        &[("tests/test_saves.py", tests)],
+    );
+    let watched = command("harness check rules.yaml -- python -m pytest")
+        .replace("python -m", "/usr/bin/python3 -m");
+    let with = |rules: &str| {
+        let words = watched.replace("rules.yaml", rules);
+        run(&project, &["sh", "-c", &words])
+    };
+    with("named.yaml").assert_status(0);
+    assert_refused(&with("rules.yaml"), "test_saves.py::test_connects");
+    let other = project
+        .read("named.yaml")
+        .replace("test_connects", "test_saves");
+    project.write("other.yaml", &other);
+    assert_refused(&with("other.yaml"), "test_connects");
+}
+
+fn pytest() -> Result<(), String> {
+    let mut command = Command::new("/usr/bin/python3");
+    let version = command.args(["-m", "pytest", "--version"]).output();
+    let has = version.is_ok_and(|output| output.status.success());
+    let lacks = || "pytest is not installed for /usr/bin/python3".to_owned();
+    has.then_some(()).ok_or_else(lacks)
+}
+
 fn nextest() -> Result<(), String> {
     let mut command = Command::new(env!("CARGO"));
     let version = command.args(["nextest", "--version"]).output();
@@ -108,14 +166,12 @@ fn nextest_puts_the_rules_around_each_test() {
     require!(nextest());
     let manifest =
         "[package]\nname = \"saves\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n";
-    let wrapper = "experimental = [\"wrapper-scripts\"]\n\
-                   scripts.wrapper.harness.command = \"harness check rules.yaml --\"\n\
-                   profile.default.scripts = [{ filter = \"all()\", run-wrapper = \"harness\" }]\n";
+    let wrapper = shown("toml");
     let tests = "#[test]\nfn saves() { std::fs::write(\"saved\", \"x\").unwrap(); }\n\
                  #[test]\nfn connects() { std::net::TcpStream::connect(\"127.0.0.1:9\").ok(); }\n";
     let files = [
         ("Cargo.toml", manifest),
-        (".config/nextest.toml", wrapper),
+        (".config/nextest.toml", &wrapper),
         ("src/lib.rs", tests),
     ];
     let project = project("connects", &files);
@@ -131,12 +187,19 @@ fn nextest_puts_the_rules_around_each_test() {
 fn ctest_puts_the_rules_around_each_test() {
     require!(right_to_trace());
     require!(program("ctest"));
-    let lists = "cmake_minimum_required(VERSION 3.13)\nproject(saves NONE)\nenable_testing()\n\
-                 set(CHECK harness check ${CMAKE_SOURCE_DIR}/rules.yaml --)\n\
-                 add_test(NAME saves COMMAND ${CHECK} sh -c \"echo x > saved\")\n\
-                 add_test(NAME connects COMMAND ${CHECK} perl -MSocket -e\n\
-                 \x20 \"socket S, PF_INET, SOCK_STREAM, 0; connect S, sockaddr_in(9, INADDR_LOOPBACK)\")\n";
-    let project = project("connects", &[("CMakeLists.txt", lists)]);
+    let lists = format!(
+        "cmake_minimum_required(VERSION 3.13)\nproject(saves NONE)\nenable_testing()\n\
+         add_executable(saves IMPORTED)\n\
+         set_target_properties(saves PROPERTIES IMPORTED_LOCATION ${{CMAKE_SOURCE_DIR}}/saves)\n\
+         {}\
+         add_test(NAME connects COMMAND ${{CHECK}} perl -MSocket -e\n\
+         \x20 \"socket S, PF_INET, SOCK_STREAM, 0; connect S, sockaddr_in(9, INADDR_LOOPBACK)\")\n",
+        shown("cmake"),
+    );
+    let saves = "#!/bin/sh\necho x > saved\n";
+    let project = project("connects", &[("CMakeLists.txt", &lists), ("saves", saves)]);
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(project.join("saves"), mode).expect("a mode");
     run(&project, &["cmake", "-S", ".", "-B", "built"]).assert_status(0);
     let both = run(
         &project,
@@ -150,13 +213,13 @@ fn ctest_puts_the_rules_around_each_test() {
 fn npm_runs_its_tests_under_rules() {
     require!(right_to_trace());
     require!(program("npm"));
-    let package = "{ \"name\": \"saves\", \"version\": \"1.0.0\", \"scripts\": { \
-                   \"test\": \"node --test\", \"test:watched\": \"harness check rules.yaml -- npm test\" } }\n";
+    let scripts = shown("json").replace("\": {", "\": { \"test\": \"node --test\",");
+    let package = format!("{{ \"name\": \"saves\", \"version\": \"1.0.0\", {scripts} }}\n");
     let saves = "const test = require('node:test'), fs = require('fs');\n\
                  test('saves', () => fs.writeFileSync('saved', 'x'));\n";
     let project = project(
         "connects",
-        &[("package.json", package), ("saves.test.js", saves)],
+        &[("package.json", &package), ("saves.test.js", saves)],
     );
     let watched = || run(&project, &["npm", "run", "test:watched"]);
     watched().assert_status(0);

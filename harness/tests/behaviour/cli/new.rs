@@ -233,6 +233,18 @@ fn what_the_command_finds_around_it_is_written() {
         assert!(text.contains(line), "{line}{text}");
     }
     assert!(text.contains("a b\n    one\n"), "{text}");
+    let empty = [
+        "new",
+        "empty",
+        "-n",
+        "2",
+        "--stdin",
+        "/dev/null",
+        "--",
+        "cat",
+    ];
+    project.harness(&empty).assert_status(0);
+    assert!(!project.read("scenarios/empty.yaml").contains("stdin"));
     project.harness(&["run", "scenarios"]).assert_status(0);
     for wrong in [
         ["--env", "GREETING"],

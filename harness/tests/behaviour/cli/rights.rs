@@ -163,6 +163,12 @@ snapshot: false",
             "{}",
             doctor.stdout
         );
+        // The gate lacks nothing but a sandbox to be tried in.
+        assert!(
+            !doctor.stdout.contains("CONFIG_SECCOMP_FILTER"),
+            "{}",
+            doctor.stdout
+        );
         let skips = run_with("+perfmon,+bpf", &["run", "scenarios"]);
         skips.assert_status(77);
         let why = "skipped  opens: needs the right to make a sandbox: ";
@@ -173,6 +179,20 @@ snapshot: false",
             skips.stdout
         );
     }
+    // On the bare host no sandbox is needed.
+    project.write("rules.yaml", "expect: { confined: { writes: [made] } }\n");
+    let check = |path: &str| {
+        let words = ["check", "rules.yaml", "--", "touch", path];
+        run_with("+perfmon,+bpf", &words)
+    };
+    check("made").assert_status(0);
+    let other = check("other");
+    other.assert_status(1);
+    assert!(
+        other.stderr.contains("does not allow `other`"),
+        "{}",
+        other.stderr
+    );
     let run = |arguments: &[&str]| run_with("+perfmon,+bpf,+setfcap", arguments);
     let doctor = run(&["doctor"]);
     assert!(
