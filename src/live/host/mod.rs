@@ -17,6 +17,7 @@ mod settings;
 mod sources;
 mod symbols;
 mod tasks;
+pub(crate) mod text;
 mod tracefs;
 mod types;
 mod usage;
@@ -200,7 +201,7 @@ impl Host {
 
     fn read(&self, path: &str) -> Result<String, HostError> {
         let path = self.root.join(path);
-        std::fs::read_to_string(&path).map_err(|source| HostError::Read {
+        text::text(&path).map_err(|source| HostError::Read {
             path,
             source: Arc::new(source),
         })
