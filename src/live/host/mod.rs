@@ -36,6 +36,7 @@ pub use tasks::MakerIds;
 pub use tracefs::TracefsError;
 pub use types::KernelTypes;
 pub use usage::Tree;
+pub(crate) use world::mounts_of;
 pub use world::{IdMaps, Mounted, map_ids};
 
 use crate::sys;
