@@ -92,7 +92,7 @@ use crate::plan::{Reach, StringSource};
 use crate::scenario::{KernelVersion, Programs};
 use perf_live::capture::{self, Capture, CaptureError};
 use perf_live::events::{self, Account, EventSet, Pins, Rings};
-use perf_live::host::{Catalogue, Host, HostError};
+use perf_live::host::{Catalogue, Host, HostError, KernelTypes};
 use perf_live::ring::Bounds;
 use perf_live::sandbox::{Base, Cgroup, WorkDirError, Worlds};
 use perf_live::sys::process;
@@ -123,8 +123,9 @@ pub struct Bench<'a> {
     /// What sandboxes are made of.
     pub worlds: Arc<Worlds>,
     accepted: OnceLock<bool>,
-    has_lost: bool,
+    has_lost: OnceLock<bool>,
     has_types: bool,
+    types: OnceLock<Option<KernelTypes>>,
     n_runs: usize,
     patience: u32,
     programs: Programs,
@@ -162,8 +163,9 @@ impl<'a> Bench<'a> {
             open_files: raise_open_files(),
             worlds: Worlds::new(host)?.into(),
             accepted: OnceLock::new(),
-            has_lost: events::kernel_counts_lost(),
+            has_lost: OnceLock::new(),
             has_types: true,
+            types: OnceLock::new(),
             patience: 1,
             programs: given_programs(),
             keeps_records: AtomicBool::new(false),
@@ -182,7 +184,7 @@ impl<'a> Bench<'a> {
     /// Behaves as on a kernel that does not count lost records: the counters alone are the witness.
     #[must_use]
     pub fn without_lost_counts(mut self) -> Self {
-        self.has_lost = false;
+        self.has_lost = false.into();
         self
     }
 
@@ -259,20 +261,25 @@ impl<'a> Bench<'a> {
                     self.pins.hold(format.id);
                 }
             }
-            let types = self.host.kernel_types().filter(|_| self.has_types);
+            let types = self.kernel_types().filter(|_| self.has_types);
             let version = KernelVersion::of_release(&self.release);
             let may_preempt =
                 version.is_none_or(|version| (version.major, version.minor) >= (6, 19));
-            let kernel = (types.as_deref(), may_preempt);
+            let kernel = (types.map(|types| &**types), may_preempt);
             Capture::start(self.host, &self.cpus, kernel, self.n_runs)
         });
         capture.as_ref().map(Some)
     }
 
-    /// Whether this kernel counts lost records (Linux 6.0).
+    fn kernel_types(&self) -> Option<&KernelTypes> {
+        self.types.get_or_init(|| self.host.kernel_types()).as_ref()
+    }
+
+    /// Whether this kernel counts lost records (Linux 6.0). It is asked at the first call, by an
+    /// event of a task: for the machine's first of these it waits for all CPUs, some milliseconds.
     #[must_use]
     pub fn has_lost_counts(&self) -> bool {
-        self.has_lost
+        *self.has_lost.get_or_init(events::kernel_counts_lost)
     }
 
     /// Whether the CPUs that are online now are those that events are opened on.

@@ -72,7 +72,7 @@ impl Bench<'_> {
             &plan.requests,
             follow,
             rings,
-            self.has_lost,
+            self.has_lost_counts(),
             maps,
             plan.turns,
         )?;

@@ -81,12 +81,16 @@ impl Bench<'_> {
         refused.map(|(request, _)| request.name.as_str())
     }
 
-    /// Makes side by side what all runs share and what takes the kernel some time: the rings, and
-    /// the programs that read memory. A failure is reported where a run needs what failed.
+    /// Makes side by side what all runs share and what takes the kernel some time: the rings, the
+    /// programs that read memory, and the machine's first event of a task. A failure is reported
+    /// where a run needs what failed.
     pub fn warm_up(&self) {
+        // Mapping is one at a time in a process, and that of a ring takes milliseconds.
+        let _mapped = self.kernel_types();
         thread::scope(|scope| {
-            let rings = thread::Builder::new().name("rings".to_owned());
-            let _beside = rings.spawn_scoped(scope, || self.default_ring());
+            let beside = |name: &str| thread::Builder::new().name(name.to_owned());
+            let _first = beside("first").spawn_scoped(scope, || self.has_lost_counts());
+            let _rings = beside("rings").spawn_scoped(scope, || self.default_ring());
             let _known = self.capture();
         });
     }

@@ -71,7 +71,7 @@ impl Bench<'_> {
         let filter = format!("sig == {signal} && pid == {}", std::process::id());
         let wish = RecordWish {
             words: vec![("signal:signal_generate".to_owned(), Some(filter))],
-            has_lost: self.has_lost,
+            has_lost: self.has_lost_counts(),
             ..RecordWish::default()
         };
         let alarm = self.alarm(&wish, &Subject::Everybody, &self.cpus, u64::MAX);

@@ -16,7 +16,7 @@ use crate::support::PATIENCE;
 use crate::support::fifo::Fifo;
 use crate::support::process::Started;
 use crate::support::project::Project;
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 
 /// What `sh` says of its world, a line each.
 fn say(world: &World, script: &str) -> String {
@@ -50,6 +50,46 @@ const SEEN: &str = "/tmp/sandbox\nsandbox\n2 1\n/dev:\ncore\nfd\nfull\nnull\nptm
 fn a_world_has_what_is_documented_and_nothing_else() {
     require!(right_to_trace());
     assert_eq!(say(&own_world(&WorldSpec::default()), LOOK), SEEN);
+}
+
+/// Says all that a workload can see of a world: what is mounted and how, every file of its own
+/// folders, names, descriptors, limits, what the network has and has counted.
+const LOOK_ROUND: &str = "cut -d' ' -f5- /proc/self/mountinfo | sed s/harness-base.*// | sort; \
+    find /dev /run /tmp | sort; stat -c '%n %a %s' . /dev /run /tmp /dev/shm /dev/pts; hostname; \
+    umask; ulimit -a; env | sort; ls /proc/self/fd; ls -d /proc/[0-9]*; cat /proc/sysvipc/*; \
+    cat /proc/net/dev /proc/net/snmp /proc/net/netstat /proc/net/tcp /proc/net/unix /proc/net/route \
+    | sed 's/^[0-9a-f]*: //'";
+
+/// Leaves behind what it can, in all of these.
+const LEAVE: &str = "umask 077; ulimit -n 20; export LEFT=1; exec 9</dev/null; \
+    touch left /tmp/left /run/left /dev/shm/left /dev/left; chmod 700 /tmp /run; \
+    hostname left; mkdir over; mount -t tmpfs left over; \
+    python3 -c '
+import socket, ctypes
+server = socket.create_server((\"127.0.0.1\", 4000))
+client = socket.create_connection((\"127.0.0.1\", 4000))
+server.accept()[0].close()
+client.close()
+socket.socket(socket.AF_UNIX).bind(\"\\0left\")
+ctypes.CDLL(None).shmget(7, 4096, 0o1600)
+with open(\"/proc/net/tcp\") as sockets: print(len(sockets.readlines()))
+'; ls /tmp";
+
+#[test]
+fn nothing_that_a_workload_leaves_in_its_world_is_in_the_next() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let world = own_world(&WorldSpec::default());
+    let first = say(&world, LOOK_ROUND);
+    for _ in 0..3 {
+        let left = say(&world, LEAVE);
+        // The server's end of the connection, and the server and the other end as well while they
+        // are being closed; and the file.
+        let (sockets, files) = left.split_once('\n').expect("two parts");
+        assert!(sockets.parse::<u32>().expect("a number") > 1, "{left}");
+        assert_eq!(files, "left\nsandbox\n");
+        assert_eq!(say(&world, LOOK_ROUND), first);
+    }
 }
 
 /// Not a test by itself: the next one runs it as another user.

@@ -11,6 +11,7 @@
 
 mod asm;
 mod error;
+mod loading;
 mod programs;
 mod slot;
 mod types;
@@ -23,6 +24,7 @@ pub use wire::parse;
 use crate::host::Catalogue;
 use crate::sys::bpf::{self, Map, MapKind, ProgramKind};
 use crate::sys::perf;
+use loading::{Wanted, load, load_all};
 use perf_records::attr::{Attr, SampleType, Source};
 use perf_records::format::Format;
 use perf_records::units::{Cpu, TracepointName};
@@ -224,59 +226,45 @@ fn attach(
     catalogue: &dyn Catalogue,
     kernel: Kernel,
 ) -> Result<Vec<OwnedFd>, CaptureError> {
-    let raw: [(&CStr, &'static str, Option<Vec<u64>>); 3] = [
-        (
-            c"sched_process_exit",
-            "sched_process_exit",
-            programs::gone(names),
-        ),
-        (c"signal_deliver", "signal_deliver", programs::signal(names)),
-        (c"sched_switch", "sched_switch", programs::switch(names)),
-    ];
     let copies = programs::Copy::needed(kernel.may_preempt);
-    for other in programs::Other::needed(copies) {
-        let program = load("execve", ProgramKind::RawTracepoint, other.program(names))?;
+    let called: Vec<_> = programs::Other::needed(copies).collect();
+    let mut wanted: Vec<_> = called
+        .iter()
+        .map(|other| Wanted::raw("execve", other.program(names)))
+        .collect();
+    // In the order in which they are attached.
+    let mut tracepoints: Vec<&'static CStr> = Vec::new();
+    let mut raw = |name: &'static CStr, program| {
+        tracepoints.push(name);
+        wanted.push(Wanted::raw(name.to_str().unwrap_or_default(), program));
+    };
+    if let Some(members) = kernel.members {
+        let place = Place::Tracepoint(members);
+        raw(c"sched_process_fork", programs::fork(names, place));
+        raw(c"sched_process_exec", programs::exec(names, place));
+    }
+    raw(c"sched_process_exit", programs::gone(names));
+    raw(c"signal_deliver", programs::signal(names));
+    raw(c"sched_switch", programs::switch(names));
+    for copy in copies {
+        raw(c"sys_exit", programs::exit(names, *copy));
+        raw(c"sys_enter", programs::enter(names, *copy));
+    }
+    let mut loaded = load_all(&wanted)?.into_iter();
+    for (other, program) in called.iter().zip(loaded.by_ref()) {
         others
             .put(other.place(), program.as_fd())
             .map_err(system("fill a map"))?;
     }
     let mut attached = Vec::new();
-    match kernel.members {
-        Some(members) => {
-            let fork = programs::fork(names, Place::Tracepoint(members));
-            let exec = programs::exec(names, Place::Tracepoint(members));
-            attached.push(attach_raw(
-                c"sched_process_fork",
-                "sched_process_fork",
-                fork,
-            )?);
-            attached.push(attach_raw(
-                c"sched_process_exec",
-                "sched_process_exec",
-                exec,
-            )?);
-        }
-        None => attached.extend(attach_to_events(names, catalogue)?),
+    if kernel.members.is_none() {
+        attached.extend(attach_to_events(names, catalogue)?);
     }
-    for (c_name, name, program) in raw {
-        attached.push(attach_raw(c_name, name, program)?);
-    }
-    for copy in copies {
-        let exit = programs::exit(names, *copy);
-        attached.push(attach_raw(c"sys_exit", "sys_exit", exit)?);
-        let enter = programs::enter(names, *copy);
-        attached.push(attach_raw(c"sys_enter", "sys_enter", enter)?);
+    for (tracepoint, program) in tracepoints.into_iter().zip(loaded) {
+        let attach = bpf::attach_raw(tracepoint, program.as_fd());
+        attached.push(attach.map_err(system("attach a program"))?);
     }
     Ok(attached)
-}
-
-fn attach_raw(
-    c_name: &CStr,
-    name: &'static str,
-    program: Option<Vec<u64>>,
-) -> Result<OwnedFd, CaptureError> {
-    let program = load(name, ProgramKind::RawTracepoint, program)?;
-    bpf::attach_raw(c_name, program.as_fd()).map_err(system("attach a program"))
 }
 
 /// Without a description of the kernel's types only the records of events tell the new ids. To
@@ -288,7 +276,11 @@ fn attach_to_events(
 ) -> Result<[OwnedFd; 2], CaptureError> {
     let (fork_id, exec_id, offsets) = offsets(catalogue)?;
     let attach = |name, id, program| {
-        let program = load(name, ProgramKind::Tracepoint, program)?;
+        let program = load(&Wanted {
+            name,
+            kind: ProgramKind::Tracepoint,
+            program,
+        })?;
         let event = perf::open(&Attr::holding(id).raw(), perf::Target::Myself, None)
             .map_err(system("open an event for a program"))?;
         perf::set_bpf(event.as_fd(), program.as_fd()).map_err(system("attach a program"))?;
@@ -305,21 +297,6 @@ fn members(types: &[u8]) -> Option<Members> {
     Some(Members {
         pid: types::offset_of(types, "task_struct", "pid")?,
         exec_file: types::offset_of(types, "linux_binprm", "filename")?,
-    })
-}
-
-fn load(
-    name: &'static str,
-    kind: ProgramKind,
-    program: Option<Vec<u64>>,
-) -> Result<OwnedFd, CaptureError> {
-    let program = program.ok_or(CaptureError::Shape {
-        what: "a program has a jump that leads nowhere",
-    })?;
-    bpf::load(kind, &program).map_err(|refused| CaptureError::Refused {
-        name,
-        log: refused.log,
-        source: refused.error,
     })
 }
 

@@ -7,6 +7,7 @@
 
 use crate::sys::{perf, process};
 use perf_records::attr::Attr;
+use perf_records::units::Cpu;
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::Mutex;
@@ -24,10 +25,12 @@ impl Pins {
         let Ok(mut held) = self.held.lock() else {
             return;
         };
-        if !held.contains_key(&tracepoint)
-            && let Ok(fd) = perf::open(&Attr::holding(tracepoint).raw(), perf::Target::Myself, None)
-        {
-            held.insert(tracepoint, fd);
+        if !held.contains_key(&tracepoint) {
+            let attr = Attr::holding(tracepoint).raw();
+            // One of a CPU: the machine's first event of a task waits for all CPUs.
+            let of_cpu = perf::open(&attr, perf::Target::Everybody, Some(Cpu(0)));
+            let fd = of_cpu.or_else(|_| perf::open(&attr, perf::Target::Myself, None));
+            held.extend(fd.map(|fd| (tracepoint, fd)));
         }
     }
 }

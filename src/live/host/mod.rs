@@ -17,6 +17,7 @@ mod settings;
 mod sources;
 mod symbols;
 mod tasks;
+pub(crate) mod text;
 mod tracefs;
 mod types;
 mod usage;
@@ -35,6 +36,7 @@ pub use tasks::MakerIds;
 pub use tracefs::TracefsError;
 pub use types::KernelTypes;
 pub use usage::Tree;
+pub(crate) use world::mounts_of;
 pub use world::{IdMaps, Mounted, map_ids};
 
 use crate::sys;
@@ -200,7 +202,7 @@ impl Host {
 
     fn read(&self, path: &str) -> Result<String, HostError> {
         let path = self.root.join(path);
-        std::fs::read_to_string(&path).map_err(|source| HostError::Read {
+        text::text(&path).map_err(|source| HostError::Read {
             path,
             source: Arc::new(source),
         })

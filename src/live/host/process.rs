@@ -84,7 +84,7 @@ impl Host {
 
     /// A process may have any bytes for a name.
     pub(super) fn read_lossy(&self, path: &str) -> Option<String> {
-        let bytes = std::fs::read(self.root.join(path)).ok()?;
+        let bytes = super::text::bytes(&self.root.join(path)).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 

@@ -93,7 +93,7 @@ impl Host {
 
     /// The name of a task, by its folder.
     pub(super) fn comm(&self, folder: &str) -> Option<Vec<u8>> {
-        let mut name = std::fs::read(self.root.join(folder).join("comm")).ok()?;
+        let mut name = super::text::bytes(&self.root.join(folder).join("comm")).ok()?;
         name.pop_if(|last| *last == b'\n');
         Some(name)
     }

@@ -9,7 +9,7 @@ use crate::sys::rights::{self, Right};
 use nix::sys::statfs::{FsType, fstatfs};
 use perf_records::units::shown_path;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,9 +41,7 @@ pub(super) fn reader(path: &Path) -> io::Result<File> {
 
 /// The text of a file of tracefs.
 pub(super) fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    reader(path)?.read_to_string(&mut text)?;
-    Ok(text)
+    super::text::of(reader(path)?)
 }
 
 /// The names of the folders below a folder of tracefs, sorted.

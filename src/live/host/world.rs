@@ -1,7 +1,9 @@
 //! What a sandbox must know of the machine that it is made on.
 
 use super::{Host, HostError};
+use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A mount, as far as its place and its flags go.
@@ -64,14 +66,16 @@ impl Host {
         for entry in std::fs::read_dir(&folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
-            let is_process = name.to_string_lossy().bytes().all(|b| b.is_ascii_digit());
+            if name.as_bytes().iter().all(u8::is_ascii_digit) {
+                continue;
+            }
             // One that went away in between is none of the machine's.
             let Ok(metadata) = entry.metadata() else {
                 continue;
             };
             let is_writable =
                 std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o222 != 0;
-            if !is_process && (metadata.is_dir() || (metadata.is_file() && is_writable)) {
+            if metadata.is_dir() || (metadata.is_file() && is_writable) {
                 found.push(Path::new("/proc").join(name));
             }
         }
@@ -149,6 +153,14 @@ fn unescaped(word: &str) -> String {
         }
     }
     out
+}
+
+/// Opens the namespace of mounts that a process is in, which stays for as long as this is open.
+///
+/// # Errors
+/// `EACCES` for a process that this user may not look into.
+pub(crate) fn mounts_of(pid: perf_records::units::Pid) -> io::Result<File> {
+    File::open(format!("/proc/{pid}/ns/mnt"))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! error.
 
 use super::{Cgroup, CgroupError};
+use crate::host::text::text;
 use crate::units::{Limit, Limits, Struck, Usage};
 use std::path::Path;
 use std::time::Duration;
@@ -24,7 +25,7 @@ const WANTED: [(&str, Limit, &str); 2] = [
 /// that is not tried.
 pub(super) fn enable(group: &Path) {
     let words = |group: &Path, file: &str| -> Vec<String> {
-        let text = std::fs::read_to_string(group.join(file)).unwrap_or_default();
+        let text = text(&group.join(file)).unwrap_or_default();
         text.split_whitespace().map(str::to_owned).collect()
     };
     let offered = |group: &&Path| group.join("cgroup.controllers").exists();
@@ -129,7 +130,7 @@ impl Cgroup {
     }
 
     fn read(&self, name: &str) -> Option<String> {
-        std::fs::read_to_string(self.file(name)).ok()
+        text(&self.file(name)).ok()
     }
 
     /// A number of a file whose lines have a key each.

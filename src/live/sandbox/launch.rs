@@ -126,7 +126,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         namespace: own.is_some(),
         source,
     })?;
-    let process = Process {
+    let mut process = Process {
         pid: parked.pid,
         pidfd: parked.pidfd,
         main_pid: own.is_none().then_some(parked.pid.0 as i32),
@@ -139,7 +139,12 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         has_init: own.is_some(),
         group: None,
         home: workload.group.clone(),
+        mounts: Vec::new(),
     };
+    if process.has_init {
+        // That of its birth, which it leaves for a copy in its own user namespace.
+        process.keep_mounts();
+    }
     if let Some(pipe) = &process.obituary {
         nonblocking(pipe).map_err(LaunchError::Pipe)?;
     }
@@ -216,6 +221,7 @@ impl Corked {
                 Some(Message::Failed { stage, error }) => return Err(layout.failed(stage, error)),
                 None => return Err(LaunchError::Vanished),
             }
+            process.keep_mounts();
             if let Some(maps) = &layout.maps {
                 host::map_ids(process.pid, maps).map_err(LaunchError::Map)?;
             }

@@ -10,6 +10,11 @@ const KEPT: usize = 8 << 20;
 /// How often a pipe is read in a row before the other pipes have their turn.
 const AT_A_TIME: usize = 16;
 
+/// How much is read first, and how much at a time from a pipe that had that much. Most outputs are
+/// small, and each page of a large buffer on the stack is copied again after each fork.
+const FIRST: usize = 1 << 11;
+const MORE: usize = 1 << 16;
+
 /// The captured part of an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captured {
@@ -39,14 +44,24 @@ impl Reader {
     /// Reads what is there, without waiting, and returns whether there may be more: a writer may be
     /// as fast as the reader. Closes the pipe at its end.
     pub(super) fn take(&mut self) -> io::Result<bool> {
-        let mut buffer = [0; 1 << 16];
+        let mut first = [0; FIRST];
+        let mut more = Vec::new();
         for _ in 0..AT_A_TIME {
             let Some(pipe) = &self.pipe else {
                 return Ok(false);
             };
-            match nix::unistd::read(pipe, &mut buffer) {
+            let buffer: &mut [u8] = match more.is_empty() {
+                true => &mut first,
+                false => &mut more,
+            };
+            match nix::unistd::read(pipe, buffer) {
                 Ok(0) => self.pipe = None,
-                Ok(length) => self.keep(buffer.get(..length).unwrap_or_default()),
+                Ok(length) => {
+                    self.keep(buffer.get(..length).unwrap_or_default());
+                    if length == FIRST && more.is_empty() {
+                        more.resize(MORE, 0);
+                    }
+                }
                 Err(nix::Error::EAGAIN) => return Ok(false),
                 Err(nix::Error::EINTR) => {}
                 Err(error) => return Err(error.into()),
@@ -79,7 +94,8 @@ mod tests {
         let zeroes = std::fs::File::open("/dev/zero").unwrap();
         let mut reader = Reader::new(zeroes.into()).unwrap();
         assert!(reader.take().unwrap());
-        assert_eq!(reader.written(), (AT_A_TIME as u64) << 16);
+        let all = FIRST + (AT_A_TIME - 1) * MORE;
+        assert_eq!(reader.written(), all as u64);
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! The process of a workload, as its parent sees it.
 
 use super::Cgroup;
+use super::aside::aside;
 use super::cgroup::Members;
 use super::output::Reader;
+use crate::host;
 use crate::sys::pidfd;
 use crate::sys::process::{self, Reaped};
 use crate::units::{ExitKind, Usage};
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use perf_records::units::Pid;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -31,6 +34,9 @@ pub(super) struct Process {
     pub(super) group: Option<Members>,
     /// The group that it was born in.
     pub(super) home: Option<Arc<Cgroup>>,
+    /// The namespaces of mounts that it had. Who lets go of one as the last waits for all CPUs:
+    /// neither init on its way into its world and out of it, nor the run.
+    pub(super) mounts: Vec<File>,
 }
 
 impl Process {
@@ -40,6 +46,11 @@ impl Process {
         }
         self.read_obituary()?;
         self.reap(false)
+    }
+
+    /// Keeps the namespace of mounts that it is in now, if this user may.
+    pub(super) fn keep_mounts(&mut self) {
+        self.mounts.extend(host::mounts_of(self.pid));
     }
 
     /// Messages of eight bytes: the main process' pid, then its wait status, last what was used.
@@ -99,24 +110,27 @@ impl Process {
         pidfd::signal(self.pidfd.as_fd(), signal)
     }
 
-    /// Leaves init and its control group to a thread: the kernel takes some milliseconds to
-    /// dissolve a namespace and its mounts, the group has a member until then, and no caller
-    /// need wait for that.
+    /// Leaves init, its mounts and its control group to a thread: the kernel takes some
+    /// milliseconds to dissolve a namespace and its mounts, the group has a member until then, and
+    /// no caller need wait for that.
     pub(super) fn reap_in_background(&mut self) -> io::Result<()> {
         use nix::sys::wait::{Id, WaitPidFlag, waitid};
-        if !self.reaped {
-            let pidfd = self.pidfd.try_clone()?;
-            let home = self.home.take();
-            let reap = move || {
-                let reaped = waitid(Id::PIDFd(pidfd.as_fd()), WaitPidFlag::WEXITED);
-                drop(home);
-                reaped
-            };
-            std::thread::Builder::new()
-                .name("reaper".to_owned())
-                .spawn(reap)?;
-            self.reaped = true;
+        if self.reaped && self.mounts.is_empty() {
+            return Ok(());
         }
+        let init = match self.reaped {
+            true => None,
+            false => Some(self.pidfd.try_clone()?),
+        };
+        let (home, mounts) = (self.home.take(), std::mem::take(&mut self.mounts));
+        aside(move || {
+            if let Some(init) = init {
+                let _reaped = waitid(Id::PIDFd(init.as_fd()), WaitPidFlag::WEXITED);
+            }
+            drop(home);
+            drop(mounts);
+        })?;
+        self.reaped = true;
         Ok(())
     }
 

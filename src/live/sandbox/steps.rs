@@ -47,6 +47,11 @@ impl Steps {
         self.0.push(Step::Take { slot, source });
     }
 
+    pub(super) fn open(&mut self, slot: u8, folder: &str) {
+        let folder = text(folder);
+        self.0.push(Step::Open { slot, folder });
+    }
+
     pub(super) fn place(&mut self, slot: u8, target: &str) {
         let target = text(target);
         self.0.push(Step::Place { slot, target });

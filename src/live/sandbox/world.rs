@@ -43,11 +43,11 @@ const UTC: [&str; 3] = [
     "/dev/null",
 ];
 
-// Where the working directory, the new /dev and the limits of namespaces are kept while all else is
-// made read-only.
+// Where the working directory, the limits of namespaces and the nodes of the new /dev are kept
+// while all else is made read-only.
 const DIRECTORY: u8 = 0;
-const NEW_DEV: u8 = 1;
-const NAMESPACES: u8 = 2;
+const NAMESPACES: u8 = 1;
+const FIRST_DEVICE: u8 = 2;
 
 /// Where a workload lives: on the host or in namespaces.
 #[derive(Clone, Debug)]
@@ -247,14 +247,19 @@ impl Worlds {
         if let Some(directory) = directory {
             steps.take(DIRECTORY, directory.as_os_str());
         }
-        // The new /dev is made where /tmp will be, and taken away from there.
+        // What is taken is not made read-only, and can be opened when a new /dev hides the host's.
+        // Nothing is mounted and then unmounted here: that waits for all CPUs.
+        let devices: Vec<_> = (FIRST_DEVICE..)
+            .zip(DEVICES)
+            .filter(|(_, name)| Path::new("/dev").join(name).exists())
+            .collect();
+        for (slot, name) in &devices {
+            steps.take(*slot, Path::new("/dev").join(name).as_os_str());
+        }
+        self.read_only(steps);
         let size = spec.limits.memory.map(|bytes| format!(",size={bytes}"));
         let size = size.unwrap_or_default();
-        self.new_dev(steps, Path::new("/tmp"), &size);
-        steps.take(NEW_DEV, "/tmp".as_ref());
-        steps.0.push(Step::Unmount(text("/tmp")));
-        self.read_only(steps);
-        steps.place(NEW_DEV, "/dev");
+        self.new_dev(steps, &devices, &size);
         steps.mount("tmpfs", "/tmp", GUARDED, &format!("mode=1777{size}"));
         if Path::new("/run").is_dir() {
             steps.mount("tmpfs", "/run", GUARDED, &format!("mode=755{size}"));
@@ -289,18 +294,17 @@ impl Worlds {
 
     /// Makes a `/dev` with the usual nodes of the host. Root's ids are the host's, so root could
     /// change their modes and owners.
-    fn new_dev(&self, steps: &mut Steps, at: &Path, size: &str) {
-        let place = |name: &str| at.join(name);
+    fn new_dev(&self, steps: &mut Steps, devices: &[(u8, &str)], size: &str) {
+        let place = |name: &str| format!("/dev/{name}");
         let options = "mode=755,size=64k";
-        steps.mount_from("tmpfs", "tmpfs", at.as_os_str(), libc::MS_NOSUID, options);
-        for name in DEVICES {
-            let host = Path::new("/dev").join(name);
-            if host.exists() {
-                steps.0.push(Step::File(text(place(name))));
-                steps.bind(&host, &place(name));
-                if self.is_root {
-                    self.write_protect(steps, &place(name), libc::MS_NOSUID | libc::MS_NOEXEC);
-                }
+        steps.mount_from("tmpfs", "tmpfs", "/dev".as_ref(), libc::MS_NOSUID, options);
+        for (slot, name) in devices {
+            let node = place(name);
+            steps.0.push(Step::File(text(&node)));
+            steps.place(*slot, &node);
+            if self.is_root {
+                let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
+                self.write_protect(steps, Path::new(&node), flags);
             }
         }
         for (name, to) in LINKS {
@@ -310,16 +314,11 @@ impl Worlds {
         let flags = libc::MS_NOSUID | libc::MS_NOEXEC;
         let options = "newinstance,mode=0620,ptmxmode=0666";
         steps.0.push(Step::Folder(text(place("pts")), 0o755));
-        steps.mount_from("devpts", "devpts", place("pts").as_os_str(), flags, options);
+        let pts = place("pts");
+        steps.mount_from("devpts", "devpts", pts.as_ref(), flags, options);
         steps.0.push(Step::Folder(text(place("shm")), 0o1777));
         let options = format!("mode=1777{size}");
-        steps.mount_from(
-            "tmpfs",
-            "tmpfs",
-            place("shm").as_os_str(),
-            GUARDED,
-            &options,
-        );
+        steps.mount("tmpfs", &place("shm"), GUARDED, &options);
     }
 
     /// Makes all that is mounted read-only.
@@ -364,5 +363,5 @@ fn bit(word: &str) -> libc::c_ulong {
 
 fn new_proc(steps: &mut Steps) {
     steps.mount("proc", "/proc", PLAIN, "");
-    steps.take(NAMESPACES, "/proc/sys/user".as_ref());
+    steps.open(NAMESPACES, "/proc/sys/user");
 }

@@ -1,5 +1,6 @@
 //! Kills the processes of a control group.
 
+use crate::host::text::text;
 use crate::sys::pidfd;
 use perf_records::units::Pid;
 use std::io;
@@ -23,7 +24,7 @@ impl Members {
     /// `cgroup.events`).
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        match std::fs::read_to_string(self.group.join("cgroup.events")) {
+        match text(&self.group.join("cgroup.events")) {
             Ok(events) => events.lines().any(|line| line == "populated 0"),
             // The workload can remove a group that it has left.
             Err(_) => true,
@@ -72,7 +73,7 @@ impl Members {
 }
 
 fn collect(group: &Path, pids: &mut Vec<Pid>) {
-    let members = std::fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    let members = text(&group.join("cgroup.procs")).unwrap_or_default();
     pids.extend(members.lines().filter_map(|pid| pid.parse().ok()).map(Pid));
     for entry in std::fs::read_dir(group).into_iter().flatten().flatten() {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

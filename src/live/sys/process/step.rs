@@ -35,8 +35,6 @@ pub enum Step {
         /// `MOUNT_ATTR_*`.
         set: u64,
     },
-    /// `umount2(2)` with `MNT_DETACH`.
-    Unmount(CString),
     /// Takes a copy of what is at a path, with all that is mounted below, out of the tree
     /// (`open_tree(2)`).
     Take {
@@ -44,6 +42,14 @@ pub enum Step {
         slot: u8,
         /// The path.
         source: CString,
+    },
+    /// Opens a folder (`O_PATH`), through whose descriptor it is reached whatever comes to be
+    /// mounted over it.
+    Open {
+        /// One of [`SLOTS`] places to keep it in.
+        slot: u8,
+        /// The path.
+        folder: CString,
     },
     /// Mounts what was taken (`move_mount(2)`); at a symbolic link itself, if it is one.
     Place {
@@ -81,8 +87,8 @@ pub enum Step {
     Hostname(CString),
 }
 
-/// How many mounts can be kept at a time between [`Step::Take`] and [`Step::Place`].
-pub const SLOTS: u8 = 3;
+/// How many mounts and folders can be kept at a time.
+pub const SLOTS: u8 = 8;
 
 /// The descriptor of the first of the kept mounts.
 pub const FIRST_SLOT: c_int = super::descriptors::LAST + 1;
@@ -135,8 +141,8 @@ impl fmt::Display for Step {
             Self::Attributes { target, .. } => {
                 write!(f, "making `{}` read-only", text(target))
             }
-            Self::Unmount(target) => write!(f, "unmounting `{}`", text(target)),
             Self::Take { source, .. } => write!(f, "getting hold of `{}`", text(source)),
+            Self::Open { folder, .. } => write!(f, "opening `{}`", text(folder)),
             Self::Place { target, .. } => write!(f, "mounting at `{}`", text(target)),
             Self::Drop(_) => f.write_str("letting go of a mount"),
             Self::Folder(path, _) => write!(f, "making the folder `{}`", text(path)),
@@ -191,8 +197,13 @@ pub(super) fn take(step: &Step) -> Result<(), c_int> {
                 let at = (libc::AT_FDCWD, target.as_ptr());
                 set_attributes(at.0, at.1, AT_RECURSIVE, &raw const attributes, size)
             }
-            Step::Unmount(target) => done(libc::umount2(target.as_ptr(), libc::MNT_DETACH)),
             Step::Take { slot, source } => take_tree(FIRST_SLOT + c_int::from(*slot), source),
+            Step::Open { slot, folder } => {
+                let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
+                let opened = libc::open(folder.as_ptr(), flags);
+                done(opened)?;
+                keep(opened, FIRST_SLOT + c_int::from(*slot))
+            }
             Step::Place { slot, target } => {
                 let kept = FIRST_SLOT + c_int::from(*slot);
                 let empty = c"".as_ptr();
@@ -252,13 +263,17 @@ fn take_tree(slot: c_int, source: &CStr) -> Result<(), c_int> {
     // SAFETY: a string that ends in NUL, and numbers.
     let tree = unsafe { libc::syscall(number, at, source.as_ptr(), flags) } as c_int;
     done(tree)?;
-    if tree == slot {
+    keep(tree, slot)
+}
+
+fn keep(descriptor: c_int, slot: c_int) -> Result<(), c_int> {
+    if descriptor == slot {
         return Ok(());
     }
     // SAFETY: descriptor numbers only.
-    done(unsafe { libc::dup3(tree, slot, libc::O_CLOEXEC) })?;
+    done(unsafe { libc::dup3(descriptor, slot, libc::O_CLOEXEC) })?;
     // SAFETY: as above.
-    done(unsafe { libc::close(tree) })
+    done(unsafe { libc::close(descriptor) })
 }
 
 fn write_text(path: &CStr, text: &CStr) -> Result<(), c_int> {
