@@ -193,14 +193,15 @@ fn meanwhile(dice: &mut Dice, tree: &Tree) -> Meanwhile {
     }
 }
 
+fn enters(step: &Step, wanted: NodeId) -> bool {
+    matches!(step, Step::Change(Change::Enter { node, .. }) if *node == wanted)
+}
+
 /// A step that may be made; whether it can is for the log to say.
 fn step(dice: &mut Dice, tree: &Tree, steps: &[Step]) -> Option<Step> {
     let (files, folders) = there(tree);
     let places: Vec<(Place, NodeId)> = places(tree).into_iter().collect();
-    let entered = |id: u32| {
-        let is_it = |step: &Step| matches!(step, Step::Change(Change::Enter { node, .. }) if *node == NodeId(id));
-        steps.iter().any(is_it)
-    };
+    let entered = |id: u32| steps.iter().any(|step| enters(step, NodeId(id)));
     let size = |id: NodeId| {
         let content = tree.nodes.get(&id).and_then(Node::content);
         content.map_or(0, Content::size)
