@@ -155,11 +155,26 @@ impl Cutter<'_> {
         };
         let replaced = self.replay.at(to);
         let exchange = leaves.is_some() && leaves == replaced;
-        let writes = vec![
-            Write::Name(from.clone(), leaves),
-            Write::Name(to.clone(), Some(moved)),
-        ];
-        let piece = self.order.push(step, Part::Whole, Class::Name, writes);
+        let old = Write::Name(from.clone(), leaves);
+        let new = Write::Name(to.clone(), Some(moved));
+        let is_folder = [Some(moved), leaves]
+            .into_iter()
+            .flatten()
+            .any(|node| self.replay.is_folder(node));
+        let whole = from.folder == to.folder || is_folder || self.model.moves_whole;
+        let piece = if whole {
+            let writes = vec![old, new];
+            self.order.push(step, Part::Whole, Class::Name, writes)
+        } else {
+            let part = |at: &Place| Part::Name(at.clone());
+            let piece = self.order.push(step, part(to), Class::Name, vec![new]);
+            let other = self.order.push(step, part(from), Class::Name, vec![old]);
+            // The file is never in neither.
+            if !exchange {
+                self.order.after(other, piece);
+            }
+            piece
+        };
         if from.folder != to.folder {
             let back = leaves.filter(|_| exchange).map(|node| (node, from.folder));
             for (node, folder) in [Some((moved, to.folder)), back].into_iter().flatten() {
@@ -179,6 +194,9 @@ impl Cutter<'_> {
         }
         if self.model.replace_after_data && replaced.is_some() && !exchange {
             self.order.after_growth(piece, moved);
+        }
+        if exchange && !self.model.exchange_touches {
+            return;
         }
         self.order.named(piece, moved, false);
         if let Some(left) = leaves {
@@ -222,7 +240,13 @@ impl Cutter<'_> {
                 begun.insert(from, piece);
             }
         }
-        for (_, to) in steps(at, end, self.model.page).filter(|(_, to)| *to > old) {
+        // A write behind the end first fills the page that the file ends in.
+        let filled = match self.model.page {
+            0 => None,
+            page => Some(old.next_multiple_of(page)).filter(|to| (old + 1..at).contains(to)),
+        };
+        let grows = steps(at, end, self.model.page).map(|(_, to)| to);
+        for to in filled.into_iter().chain(grows).filter(|to| *to > old) {
             let writes = vec![Write::Size(node, to)];
             let piece = self.order.push(step, Part::Size(to), Class::Growth, writes);
             if self.model.size_after_data {

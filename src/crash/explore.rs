@@ -7,6 +7,7 @@ use crate::crash::bits::Bits;
 use crate::crash::pieces::{Moment, Pieces};
 use crate::crash::random::Random;
 use crate::crash::search::Search;
+use crate::crash::tree::Place;
 
 /// A state that a crash may leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub enum Part {
     Bytes(Range<u64>),
     /// The growth of the file to this size in bytes and above; of a truncation its size.
     Size(u64),
+    /// What becomes of this name, of a rename from one folder to another.
+    Name(Place),
 }
 
 /// How many of the states are looked at.

@@ -5,10 +5,10 @@
 /// (ALICE, OSDI 2014): atomicity and ordering.
 ///
 /// Every model has these rules: a piece comes after each earlier piece that writes a sector, a
-/// size, an attribute or a name that it writes too; a rename is one piece; a folder that moves to
-/// another folder comes after the earlier moves of the folders on the way to its new place, so that
-/// no folder is inside itself (the kernel guards the same under `s_vfs_rename_mutex`,
-/// `lock_rename()`, fs/namei.c).
+/// size, an attribute or a name that it writes too; a rename within a folder is one piece, and that
+/// of a folder; a folder that moves to another folder comes after the earlier moves of the folders
+/// on the way to its new place, so that no folder is inside itself (the kernel guards the same
+/// under `s_vfs_rename_mutex`, `lock_rename()`, fs/namei.c).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -33,8 +33,15 @@ pub struct Model {
     pub sync_commits: bool,
     /// A sync makes the names of what is synced durable.
     pub sync_brings_name: bool,
-    /// A rename that replaces a file comes after the data of what it moves.
+    /// A rename that replaces a file comes after the growth of what it moves.
     pub replace_after_data: bool,
+    /// An exchange of two names changes the inodes behind them, so that a sync of one of them finds
+    /// it.
+    pub exchange_touches: bool,
+    /// A file that moves to another folder is never in both.
+    pub moves_whole: bool,
+    /// `sync` and `syncfs` make data durable that was written over other data.
+    pub sync_all_flushes: bool,
     /// All changes reach the disk in their order, none torn.
     pub in_order: bool,
 }
@@ -51,6 +58,9 @@ impl Default for Model {
             sync_commits: false,
             sync_brings_name: false,
             replace_after_data: false,
+            exchange_touches: true,
+            moves_whole: false,
+            sync_all_flushes: false,
             in_order: false,
         }
     }
@@ -58,34 +68,47 @@ impl Default for Model {
 
 impl Model {
     /// The names that [`Model::named`] knows.
-    pub const NAMES: [&'static str; 4] = ["posix", "ext4", "ext4-nolock", "ordered"];
+    pub const NAMES: [&'static str; 5] = ["posix", "ext4", "xfs", "btrfs", "ordered"];
 
     /// Returns the model of a name, `None` for an unknown one.
+    ///
+    /// Where the rules of file systems come from, and what `ci/power-cuts` showed of each, is in
+    /// DECISIONS.md.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let posix = Self {
             name: name.to_owned(),
             ..Self::default()
         };
-        let ext4 = Self {
+        let journal = Self {
             torn: 4096,
-            size_after_data: true,
             folders_in_order: true,
             sync_commits: true,
             sync_brings_name: true,
-            replace_after_data: true,
+            moves_whole: true,
             ..posix.clone()
         };
         match name {
             "posix" => Some(posix),
-            "ext4" => Some(ext4),
-            "ext4-nolock" => Some(Self {
-                size_after_data: false,
-                ..ext4
+            "ext4" => Some(Self {
+                replace_after_data: true,
+                sync_all_flushes: true,
+                ..journal
+            }),
+            "xfs" => Some(Self {
+                exchange_touches: false,
+                ..journal
+            }),
+            "btrfs" => Some(Self {
+                torn: 4096,
+                sync_all_flushes: true,
+                ..posix
             }),
             "ordered" => Some(Self {
                 torn: 0,
                 page: 0,
+                moves_whole: true,
+                sync_all_flushes: true,
                 in_order: true,
                 ..posix
             }),

@@ -1,6 +1,6 @@
 //! Which piece comes after which, and which sync makes a piece durable.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::crash::cut::{Class, Piece, Write};
 use crate::crash::explore::Part;
@@ -24,6 +24,8 @@ pub(crate) struct Order {
     growths: HashMap<NodeId, usize>,
     /// The pieces that a journal keeps in order: names, attributes, cuts.
     journal: Vec<usize>,
+    /// The pieces that are nothing but data.
+    plain: HashSet<usize>,
     /// How many pieces the journal had when a node was changed last: in any way, in data or size.
     touched: HashMap<NodeId, (usize, usize)>,
     /// How many pieces of the journal were committed.
@@ -58,6 +60,7 @@ impl Order {
             moves: HashMap::new(),
             growths: HashMap::new(),
             journal: Vec::new(),
+            plain: HashSet::new(),
             touched: HashMap::new(),
             committed: 0,
             data: HashMap::new(),
@@ -86,6 +89,9 @@ impl Order {
         }
         if journaled {
             self.journal.push(piece);
+        }
+        if class == Class::Data {
+            self.plain.insert(piece);
         }
         for write in &writes {
             self.locate(piece, class, write, &mut after);
@@ -244,10 +250,15 @@ impl Order {
 
     /// Makes everything durable.
     pub(crate) fn sync_all(&mut self, step: usize) {
-        let all: Vec<usize> = (0..self.pieces.len()).collect();
+        let mut all: Vec<usize> = (0..self.pieces.len()).collect();
+        if !self.model.sync_all_flushes {
+            all.retain(|piece| !self.plain.contains(piece));
+        }
         self.mark(step, &all);
         self.committed = self.journal.len();
-        self.data.clear();
+        if self.model.sync_all_flushes {
+            self.data.clear();
+        }
         self.inode.clear();
     }
 

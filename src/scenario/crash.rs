@@ -145,7 +145,7 @@ impl Text for Promises {
 }
 
 impl Text for ModelName {
-    const EXPECTED: &'static str = "`posix`, `ext4` or `ordered`";
+    const EXPECTED: &'static str = "`posix`, `ext4`, `xfs`, `btrfs` or `ordered`";
 
     fn schema() -> Schema {
         words(Model::NAMES)
@@ -162,7 +162,8 @@ impl Text for ModelName {
 }
 
 impl Flexible for WrittenModel {
-    const EXPECTED: &'static str = "`posix`, `ext4`, `ordered`, or a mapping with `base`";
+    const EXPECTED: &'static str =
+        "`posix`, `ext4`, `xfs`, `btrfs`, `ordered`, or a mapping with `base`";
     type Mapping = ModelMapping;
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {

@@ -8,7 +8,7 @@ mod naive;
 
 use std::collections::BTreeSet;
 
-use crate::crash::{Coverage, Pieces};
+use crate::crash::{Coverage, Log, Model, Pieces};
 use logs::Dice;
 
 /// Compares the states of `count` logs; returns how many there were. Each tenth log has at most
@@ -37,12 +37,34 @@ fn compare(count: u64, (few, many): (usize, usize), seed: u64) -> usize {
             assert!(added, "a state twice: {state:?}\n{}", context());
         }
         assert_eq!(found, expected, "{}", context());
+        if case % 4 == 1 {
+            allowed(&cut, &log, &found, &context);
+        }
         if case % 4 == 0 {
             bounded(&cut, &found, dice.below(1 << 20), &context);
         }
         states += found.len();
     }
     states
+}
+
+/// Asks of the folders that any model leaves of a log whether this one does.
+fn allowed(
+    cut: &Pieces,
+    log: &Log,
+    all: &BTreeSet<(Vec<u8>, usize)>,
+    context: &dyn Fn() -> String,
+) {
+    for name in ["posix", "ordered"] {
+        let other = Pieces::new(log, &Model::named(name).expect("a model"));
+        let states = other.explore(40, 1).map(|state| other.tree(&state));
+        for tree in states.chain(cut.explore(40, 1).map(|state| cut.tree(&state))) {
+            let described = naive::describe(&tree);
+            let expected = all.iter().any(|(known, _)| *known == described);
+            let allows = (0..=log.steps().len()).any(|returned| cut.allow(returned, &tree));
+            assert_eq!(allows, expected, "{tree:?}\n{}", context());
+        }
+    }
 }
 
 /// Explores with a bound below the number of states: each is one of them, none comes twice.

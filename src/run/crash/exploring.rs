@@ -167,6 +167,7 @@ pub(in crate::run) fn told(built: &Built, tried: &Tried, tree: &Tree) -> Failure
             )
         }
         Part::Size(above) => format!("{}: the size {above}", call(lost.step)),
+        Part::Name(at) => format!("{}: {at}", call(lost.step)),
     };
     Failure {
         state: state.number,

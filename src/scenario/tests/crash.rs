@@ -49,8 +49,8 @@ fn what_cannot_be_is_refused_at_its_place() {
             20,
         ),
         (
-            "crash: { model: zfs, recovers: { run: [x] } }",
-            "must be `posix`, `ext4`, `ordered`, or a mapping with `base`, not `zfs`",
+            "crash: { model: minix, recovers: { run: [x] } }",
+            "must be `posix`, `ext4`, `xfs`, `btrfs`, `ordered`, or a mapping with `base`, not `minix`",
             3,
             17,
         ),

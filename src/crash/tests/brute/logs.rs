@@ -34,6 +34,9 @@ pub(crate) fn model(dice: &mut Dice) -> Model {
         model.sync_commits = dice.coin();
         model.sync_brings_name = dice.coin();
         model.replace_after_data = dice.coin();
+        model.exchange_touches = dice.coin();
+        model.moves_whole = dice.coin();
+        model.sync_all_flushes = dice.coin();
         model.in_order = dice.below(8) == 0;
     }
     model.torn = dice.of(&[0, 1, 2, 4, 4, 4]);

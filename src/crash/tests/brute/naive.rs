@@ -256,8 +256,10 @@ pub(crate) fn pieces(log: &Log, model: &Model) -> Vec<Piece> {
             }
             Step::Sync { node, only_data } => sync(step, *node, *only_data, model, &mut pieces),
             Step::SyncAll => {
+                let flushed = |piece: &&mut Piece| model.sync_all_flushes || piece.class != 'd';
                 pieces
                     .iter_mut()
+                    .filter(flushed)
                     .for_each(|piece| piece.durable = piece.durable.or(Some(step)));
             }
             Step::Acknowledged => {}
@@ -375,10 +377,14 @@ fn cut(step: usize, change: &Change, model: &Model, disk: &Disk, pieces: &mut Ve
                 from = to;
             }
             let data = first..pieces.len();
-            for to in ends(*at, end, model.page)
-                .into_iter()
-                .filter(|to| *to > old)
-            {
+            let mut grows = ends(*at, end, model.page);
+            if model.page > 0 {
+                let filled = old.div_ceil(model.page) * model.page;
+                if old < filled && filled < *at {
+                    grows.insert(0, filled);
+                }
+            }
+            for to in grows.into_iter().filter(|to| *to > old) {
                 let piece = add(pieces, model, step, 'g', vec![Op::Size(*node, to)]);
                 for data in data.clone().filter(|_| model.size_after_data) {
                     let Op::Byte(_, from, _) = pieces[data].ops[0] else {
@@ -465,11 +471,19 @@ fn rename(
     let at = |place: &Place| disk.names.get(&(place.folder, place.name.clone())).copied();
     let (moved, replaced) = (at(from).unwrap(), at(to));
     let exchange = leaves.is_some() && leaves == replaced;
-    let ops = vec![
-        Op::Name(from.clone(), leaves),
-        Op::Name(to.clone(), Some(moved)),
-    ];
-    let piece = add(pieces, model, step, 'n', ops);
+    let old = Op::Name(from.clone(), leaves);
+    let new = Op::Name(to.clone(), Some(moved));
+    let has_folder = disk.is_folder(moved) || leaves.is_some_and(|left| disk.is_folder(left));
+    let piece = if from.folder == to.folder || has_folder || model.moves_whole {
+        add(pieces, model, step, 'n', vec![old, new])
+    } else {
+        let piece = add(pieces, model, step, 'n', vec![new]);
+        let other = add(pieces, model, step, 'n', vec![old]);
+        if !exchange {
+            pieces[other].after.insert(piece);
+        }
+        piece
+    };
     if from.folder != to.folder {
         let mut moves = vec![(moved, to.folder)];
         moves.extend(leaves.filter(|_| exchange).map(|left| (left, from.folder)));
@@ -501,6 +515,9 @@ fn rename(
                 pieces[piece].after.insert(other);
             }
         }
+    }
+    if exchange && !model.exchange_touches {
+        return;
     }
     give(pieces, piece, moved);
     leaves
