@@ -2,3 +2,4 @@
 
 mod brute;
 mod lessons;
+mod ranged;
