@@ -12,10 +12,10 @@ mod limits;
 mod run;
 mod sections;
 
-pub use crash::{Crashed, Failure};
+pub use crash::{Crashed, Failure, IDLE};
 pub use faults::{FaultOutcome, Faults};
 pub use files::reads_content;
-pub use finding::{About, Detail, Finding, Judgement, Kind, joined};
+pub use finding::{About, Detail, Finding, Judgement, Kind, PowerCut, joined};
 pub use known::Known;
 pub use run::Run;
 

@@ -1,5 +1,7 @@
 //! `harness crash`: the states that a power cut may leave, and what a recovery makes of each.
 
+mod writing;
+
 use crate::out::{note, note_for_now};
 use crate::suite::skipped;
 use crate::{bench, out, signals, status, suite};
@@ -35,6 +37,9 @@ pub(crate) struct Arguments {
     /// Keep its folder as the power cut leaves it
     #[arg(long, requires = "state")]
     keep: bool,
+    /// Write a scenario that reproduces the failing state that lost least into this folder
+    #[arg(long, value_name = "DIR")]
+    write: Option<PathBuf>,
     /// Try at most so many states [default: as the scenario says]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     states: Option<u32>,
@@ -57,6 +62,7 @@ pub(crate) struct Arguments {
 enum Format {
     Human,
     Json,
+    Html,
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
@@ -86,7 +92,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 fn crash(
     arguments: &Arguments,
     options: &CrashOptions,
-    (_bench, suite): (&Bench<'_>, &Suite<'_>),
+    (bench, suite): (&Bench<'_>, &Suite<'_>),
     items: &[Item],
 ) -> u8 {
     let signals = match signals::watched() {
@@ -103,7 +109,10 @@ fn crash(
             printer.report(tried)
         });
         let (of_item, is_over) = match studied {
-            Ok(study) => (printer.finish(&study), study.interrupted),
+            Ok(study) => {
+                let is_over = study.interrupted;
+                (printer.finish(bench, &study), is_over)
+            }
             Err(error) => {
                 note!("harness: {}: {}", item.name, chain(&error));
                 (status_of(&error), matches!(error, CrashError::Interrupted))
@@ -127,7 +136,10 @@ fn status_of(error: &CrashError) -> u8 {
             Verdict::Incomplete | Verdict::Broken => status::TROUBLE,
             _ => status::FAILED,
         },
-        CrashError::Unfit(_) | CrashError::NoState { .. } => status::USAGE,
+        CrashError::Unfit(_)
+        | CrashError::NoState { .. }
+        | CrashError::Unwritten(_)
+        | CrashError::Text(_) => status::USAGE,
         CrashError::Interrupted | CrashError::Run(_) => status::TROUBLE,
     }
 }
@@ -156,6 +168,7 @@ impl<'a> Printer<'a> {
         let mut text = String::new();
         match self.arguments.format {
             Format::Json => report::crash_json(&mut text, start),
+            Format::Html => {}
             Format::Human => {
                 text = format!(
                     "{}: {} calls, {}\n",
@@ -192,16 +205,36 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn finish(&self, study: &CrashStudy) -> u8 {
+    fn finish(&self, bench: &Bench<'_>, study: &CrashStudy) -> u8 {
         if self.progress {
             note_for_now!("\r\u{1b}[K");
         }
+        let folder = self.arguments.write.as_deref();
+        let written = folder.zip(study.worst.as_ref()).map(|(folder, worst)| {
+            writing::write(bench, worst, folder)
+                .inspect_err(|why| note!("harness: {}: {why}", study.item.name))
+        });
+        let path = written.as_ref().and_then(|written| written.as_deref().ok());
         let mut text = String::new();
         match self.arguments.format {
-            Format::Json => report::crashed_json(&mut text, study),
-            Format::Human => report::crashed_human(&mut text, study),
+            Format::Json => report::crashed_json(&mut text, study, path),
+            Format::Html => {
+                if let Ok(start) = self.start.lock()
+                    && let Some(start) = start.as_ref()
+                {
+                    report::crashed_html(&mut text, start, study);
+                }
+            }
+            Format::Human => report::crashed_human(&mut text, study, path),
         }
         self.told.print(&text);
+        if matches!(written, Some(Err(_))) {
+            return suite::graver(status::USAGE, Self::status(study));
+        }
+        Self::status(study)
+    }
+
+    fn status(study: &CrashStudy) -> u8 {
         if study.interrupted {
             status::TROUBLE
         } else if study.crashed.failed > 0 {

@@ -83,6 +83,16 @@ pub(crate) fn cut(log: &Log, model: &Model) -> Vec<Piece> {
                 let _ = cutter.replay.apply(change);
             }
             Step::Sync { node, only_data } => cutter.order.sync(index, *node, *only_data),
+            Step::SyncRange {
+                node,
+                range,
+                only_data,
+            } => {
+                let start = log.start().nodes.get(node).and_then(Node::content);
+                let start = start.map_or(0, |content| content.size());
+                let of = (*node, *only_data);
+                cutter.order.sync_range(index, of, range.clone(), start);
+            }
             Step::SyncAll => cutter.order.sync_all(index),
             Step::Acknowledged => {}
         }

@@ -36,7 +36,10 @@ pub(super) fn described(seen: &Seen, value: u64) -> String {
         } => format!("{}, {length} bytes at {at}", opened(file)),
         Act::Mode { file, mode } => format!("{}, {mode:#o}", target(file)),
         Act::Owner { file, .. } => target(file),
-        Act::Sync { file, .. } => opened(file),
+        Act::Sync { file, .. } | Act::Maps(file) => opened(file),
+        Act::SyncRange { file, range } => {
+            format!("{}, bytes {} to {}", opened(file), range.start, range.end)
+        }
         Act::Said(bytes) => {
             let said = bytes.get(..value as usize).unwrap_or(bytes);
             format!("\"{}\"", path(said.get(..60).unwrap_or(said)))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::crash::replay::Replay;
@@ -90,6 +91,15 @@ pub enum Step {
         /// The file or folder.
         node: NodeId,
         /// `fdatasync`: data and size, not attributes.
+        only_data: bool,
+    },
+    /// A sync of a part of a file: a write with `O_DSYNC` or `O_SYNC`, or `msync`.
+    SyncRange {
+        /// The file.
+        node: NodeId,
+        /// From an offset to another.
+        range: Range<u64>,
+        /// Data and size, not attributes.
         only_data: bool,
     },
     /// `sync` or `syncfs`.
@@ -181,7 +191,9 @@ impl Log {
         for (index, step) in log.steps.iter().enumerate() {
             match step {
                 Step::Change(change) => replay.apply(change),
-                Step::Sync { node, .. } => replay.node(*node).map(|_| ()),
+                Step::Sync { node, .. } | Step::SyncRange { node, .. } => {
+                    replay.node(*node).map(|_| ())
+                }
                 Step::SyncAll | Step::Acknowledged => Ok(()),
             }
             .map_err(|fault| LogError {
@@ -223,6 +235,25 @@ impl Log {
             }
         }
         replay.tree()
+    }
+
+    /// Tells whether a step changes anything.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        self.steps
+            .iter()
+            .any(|step| matches!(step, Step::Change(_)))
+    }
+
+    /// Tells whether a name stands for something in the folder itself before or after any step.
+    #[must_use]
+    pub fn ever_has(&self, name: &[u8]) -> bool {
+        let is_it = |place: &Place| place.folder == self.start.root && place.name == name;
+        self.start.find(name).is_some()
+            || self.steps.iter().any(|step| match step {
+                Step::Change(Change::Enter { at, .. } | Change::Rename { to: at, .. }) => is_it(at),
+                _ => false,
+            })
     }
 
     /// Returns the new nodes.

@@ -192,6 +192,9 @@ impl Builder {
                 self.step(Step::Acknowledged, &call);
             }
             Act::Unknown(why) => self.doubt(why.clone()),
+            Act::Maps(file) => {
+                self.opened(file)?;
+            }
             Act::Mapped { .. } | Act::Nothing => {}
             _ => return self.changed_file(seen, value, &call),
         }
@@ -252,9 +255,13 @@ impl Builder {
                 } else if value > 0 {
                     self.step(Step::Change(Change::Write { node, at, bytes }), call);
                 }
-                if *synced != Synced::No {
-                    let only_data = *synced == Synced::Data;
-                    self.step(Step::Sync { node, only_data }, call);
+                if *synced != Synced::No && value > 0 {
+                    let sync = Step::SyncRange {
+                        node,
+                        range: at..at.saturating_add(value),
+                        only_data: *synced == Synced::Data,
+                    };
+                    self.step(sync, call);
                 }
             }
             Act::Truncate { file, size } => {
@@ -291,6 +298,14 @@ impl Builder {
                 let node = self.opened(file)?;
                 let only_data = *only_data;
                 self.step(Step::Sync { node, only_data }, call);
+            }
+            Act::SyncRange { file, range } => {
+                let sync = Step::SyncRange {
+                    node: self.opened(file)?,
+                    range: range.clone(),
+                    only_data: true,
+                };
+                self.step(sync, call);
             }
             Act::SyncAll => self.step(Step::SyncAll, call),
             _ => {}

@@ -1,5 +1,7 @@
 //! Which piece comes after which, and which sync makes a piece durable.
 
+mod ranged;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::crash::cut::{Class, Piece, Write};
@@ -36,6 +38,8 @@ pub(crate) struct Order {
     inode: HashMap<NodeId, Vec<usize>>,
     given: HashMap<NodeId, Vec<usize>>,
     made: HashMap<NodeId, usize>,
+    /// The sizes that were made durable.
+    synced: HashMap<NodeId, u64>,
 }
 
 /// The last pieces that wrote the sectors of a file.
@@ -67,6 +71,7 @@ impl Order {
             inode: HashMap::new(),
             given: HashMap::new(),
             made: HashMap::new(),
+            synced: HashMap::new(),
         }
     }
 
@@ -211,7 +216,13 @@ impl Order {
 
     /// Makes durable what a sync of a node makes durable.
     pub(crate) fn sync(&mut self, step: usize, node: NodeId, only_data: bool) {
-        let mut durable = self.data.remove(&node).unwrap_or_default();
+        let durable = self.data.remove(&node).unwrap_or_default();
+        self.sync_with(step, node, only_data, durable);
+    }
+
+    /// Makes pieces of a node's data durable, and all else that a sync of it makes durable.
+    fn sync_with(&mut self, step: usize, node: NodeId, only_data: bool, mut durable: Vec<usize>) {
+        self.note_sizes(&durable);
         let folder = self.inode.get(&node).is_some_and(|pieces| {
             pieces.iter().any(|piece| {
                 let writes = self.pieces.get(*piece).map(|piece| piece.writes.as_slice());
@@ -254,6 +265,7 @@ impl Order {
         if !self.model.sync_all_flushes {
             all.retain(|piece| !self.plain.contains(piece));
         }
+        self.note_sizes(&all);
         self.mark(step, &all);
         self.committed = self.journal.len();
         if self.model.sync_all_flushes {

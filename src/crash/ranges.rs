@@ -11,6 +11,8 @@ mod allocate {
     pub(super) const COLLAPSE: u32 = 0x08;
     pub(super) const ZERO: u32 = 0x10;
     pub(super) const INSERT: u32 = 0x20;
+    pub(super) const UNSHARE: u32 = 0x40;
+    pub(super) const KNOWN: u32 = KEEP_SIZE | PUNCH_HOLE | COLLAPSE | ZERO | INSERT | UNSHARE;
 }
 
 /// What a page of memory has, in which stores into mappings are told apart.
@@ -33,6 +35,10 @@ impl Builder {
         let (old, end) = (content.len() as u64, at.saturating_add(length));
         if end > LARGEST || old.saturating_add(length) > LARGEST {
             self.doubt(format!("`{call}` makes a file too large to be kept"));
+            return;
+        }
+        if mode & !allocate::KNOWN != 0 {
+            self.doubt(format!("what `{call}` does in mode {mode:#x} is not known"));
             return;
         }
         let has = |flag: u32| mode & flag != 0;

@@ -1,41 +1,52 @@
 //! What is seen of the calls that change folders, each held for a moment before it is made.
 
+use super::kept;
 use perf_records::units::Nanos;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// The name of a call that is held.
+pub(super) type CallName = &'static str;
 
 /// A call, and what it referred to while it was held.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seen {
     /// Its thread, as the harness numbers it.
     pub thread: u32,
     /// Its name in its convention.
-    pub call: &'static str,
+    #[serde(with = "kept::call")]
+    pub call: CallName,
     /// When it was let go on, by the clock of the records.
+    #[serde(with = "kept::nanoseconds")]
     pub time: Nanos,
     /// What it is about to do.
     pub act: Act,
 }
 
 /// A name in a folder.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spot {
     /// The folder, from the watched one, without links on the way: `a/b`, or nothing.
+    #[serde(with = "kept::text")]
     pub folder: Vec<u8>,
     /// The last part of the path.
+    #[serde(with = "kept::text")]
     pub name: Vec<u8>,
 }
 
 /// An open file, as its descriptor has it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opened {
     /// Its present path from the watched folder, which is empty for that folder; `None` where its
     /// name was removed.
+    #[serde(with = "kept::maybe")]
     pub path: Option<Vec<u8>>,
     /// Its inode's number.
     pub inode: u64,
 }
 
 /// What a call names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
     /// An open file.
     Opened(Opened),
@@ -44,7 +55,7 @@ pub enum Target {
 }
 
 /// Which names exclude each other in a rename.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Replacing {
     /// What was there before goes.
     Replaces,
@@ -55,7 +66,7 @@ pub enum Replacing {
 }
 
 /// The user and the mask by which new files are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Maker {
     /// Its user and group for files.
     pub owner: (u32, u32),
@@ -64,7 +75,7 @@ pub struct Maker {
 }
 
 /// Where a write begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Begin {
     /// At this offset.
     At(u64),
@@ -73,7 +84,7 @@ pub enum Begin {
 }
 
 /// What a write makes durable by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Synced {
     /// Nothing.
     #[default]
@@ -85,7 +96,7 @@ pub enum Synced {
 }
 
 /// What a call does to watched folders if it succeeds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Act {
     /// Opens a file, which is made or emptied.
     Open {
@@ -121,6 +132,7 @@ pub enum Act {
         /// Where.
         at: Spot,
         /// What it says.
+        #[serde(with = "kept::text")]
         to: Vec<u8>,
         /// Who makes it.
         by: Maker,
@@ -161,6 +173,7 @@ pub enum Act {
         /// Where.
         begin: Begin,
         /// What.
+        #[serde(with = "kept::text")]
         bytes: Vec<u8>,
         /// Whether it is a sync as well.
         synced: Synced,
@@ -206,17 +219,27 @@ pub enum Act {
         /// Whether only what reading its data needs is (`fdatasync(2)`).
         only_data: bool,
     },
+    /// Makes a part of a file durable, with the size that reading it needs (`msync(2)`).
+    SyncRange {
+        /// The file.
+        file: Opened,
+        /// From an offset to another.
+        range: Range<u64>,
+    },
     /// Makes everything durable.
     SyncAll,
+    /// Maps a file to be written, shared with others.
+    Maps(Opened),
     /// The content of a file that is mapped for writing, shared with others.
     Mapped {
         /// The file.
         file: Opened,
         /// All of it.
+        #[serde(with = "kept::text")]
         content: Vec<u8>,
     },
     /// Writes to the stream that promises are made on.
-    Said(Vec<u8>),
+    Said(#[serde(with = "kept::text")] Vec<u8>),
     /// Does what is not known, to a watched folder.
     Unknown(String),
     /// Does nothing to a watched folder.

@@ -2,4 +2,5 @@
 
 mod brute;
 mod lessons;
+mod ranged;
 mod real;

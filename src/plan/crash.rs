@@ -2,13 +2,17 @@
 
 use super::calls::{LEAVE, Reach};
 use super::wanted::Wanted;
-use super::{Counters, EventsPlan, Facts, Marks, MemoryPlan, Plan, PlanError, invalid, placed};
-use crate::crash::{self, Model};
+use super::{
+    Counters, EventsError, EventsPlan, Facts, Marks, MemoryPlan, MemoryReader, Plan, PlanError,
+    WorldPlan, invalid, placed,
+};
+use crate::crash::{self, Model, Watched};
 use crate::matching::Expected;
 use crate::scenario::{KeyPath, Promises, Scenario};
 use perf_live::events::EventRequest;
 use perf_live::gate::HeldCalls;
 use perf_live::host::Catalogue;
+use perf_live::sandbox::Root;
 use perf_records::attr::{Attr, Source};
 use perf_records::units::TracepointName;
 use std::collections::BTreeMap;
@@ -19,6 +23,8 @@ use syscall_model::names::{self, Abi};
 pub struct CrashPlan {
     /// What a file system promises.
     pub model: Model,
+    /// The folders whose state a power cut may change.
+    pub watch: Watched,
     /// What is run on every state.
     pub recovers: Box<Plan>,
     /// Which stream's bytes are promises.
@@ -47,24 +53,17 @@ pub(super) fn crash(
         let help = Some("write `ring: { mode: stream }` below `trace`".to_owned());
         return Err(invalid(scenario.complaint(&at, message, help)));
     }
-    // No call of a recovery is asked for: its tasks alone are followed.
-    let wants = [Wanted::Syscalls(Vec::new())];
-    let memory = MemoryPlan {
-        reader: facts.reader,
-        ..MemoryPlan::default()
-    };
-    let planned = EventsPlan::asked_for(facts.reach, &wants, memory, catalogue);
-    let mut events = planned.map_err(|error| placed(scenario, error))?;
-    let shown = events.show_calls(&wants, memory, catalogue);
-    shown.map_err(|error| placed(scenario, error))?;
-    let world = plan.world.as_ref();
-    if world
-        .and_then(|world| world.user.as_ref())
-        .is_some_and(|user| user.uid != 0)
-    {
-        let followed = events.follow_members(catalogue);
-        followed.map_err(|error| placed(scenario, error))?;
+    let own = plan.world.as_ref();
+    if own.is_none_or(|world| world.spec.root != Root::ReadOnly) {
+        let at = KeyPath::root().key("crash");
+        let message = "`crash` needs a sandbox with a root of its own: a recovery would see what \
+                       the run left elsewhere, which no power cut has touched";
+        let help = Some("leave out `none` and `root: host` at `sandbox`".to_owned());
+        let complaint = scenario.complaint(&at.key_itself(), message, help);
+        return Err(invalid(complaint));
     }
+    let events = events(facts.reach, facts.reader, plan.world.as_ref(), catalogue);
+    let events = events.map_err(|error| placed(scenario, error))?;
     let recovers = Plan {
         workload: spec.recovers.clone(),
         owners: BTreeMap::new(),
@@ -86,12 +85,52 @@ pub(super) fn crash(
     };
     Ok(Some(CrashPlan {
         model: spec.model.clone(),
+        watch: spec.watch.clone(),
         recovers: Box::new(recovers),
         acknowledged: spec.acknowledged,
         states: spec.states,
         seed: spec.seed,
         ends: ends(facts.reach, catalogue),
     }))
+}
+
+/// What is recorded of a recovery: no call of it is asked for, and its tasks alone are followed.
+fn events(
+    reach: Reach,
+    reader: MemoryReader,
+    world: Option<&WorldPlan>,
+    catalogue: &dyn Catalogue,
+) -> Result<EventsPlan, EventsError> {
+    let wants = [Wanted::Syscalls(Vec::new())];
+    let memory = MemoryPlan {
+        reader,
+        ..MemoryPlan::default()
+    };
+    let mut events = EventsPlan::asked_for(reach, &wants, memory, catalogue)?;
+    events.show_calls(&wants, memory, catalogue)?;
+    let user = world.and_then(|world| world.user.as_ref());
+    if user.is_some_and(|user| user.uid != 0) {
+        events.follow_members(catalogue)?;
+    }
+    Ok(events)
+}
+
+impl CrashPlan {
+    /// The same for recoveries that run here, where the run itself took place elsewhere.
+    ///
+    /// # Errors
+    /// [`EventsError`].
+    pub fn here(
+        &self,
+        reach: Reach,
+        reader: MemoryReader,
+        catalogue: &dyn Catalogue,
+    ) -> Result<Self, EventsError> {
+        let mut plan = self.clone();
+        let world = plan.recovers.world.as_ref();
+        plan.recovers.events = events(reach, reader, world, catalogue)?;
+        Ok(plan)
+    }
 }
 
 /// What counts how many calls of a thread that are watched have ended.

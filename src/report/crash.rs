@@ -4,6 +4,7 @@ use super::json::object_line;
 use crate::run::{CrashStart, CrashStudy};
 use crate::verdict::{Failure, joined};
 use std::fmt::Write;
+use std::path::Path;
 
 /// So many states are told of in full.
 const SHOWN: usize = 5;
@@ -31,6 +32,7 @@ pub fn state_json(out: &mut String, start: &CrashStart, tried: &Failure) {
         line.put("moment", tried.moment);
         line.put("behind", &tried.behind);
         line.put("lost", &tried.lost);
+        line.put("left", &tried.folder);
         line.put("verdict", tried.verdict.word());
         let reasons = tried.findings.iter().map(|finding| &finding.text);
         line.put("reasons", reasons.collect::<Vec<_>>());
@@ -38,7 +40,7 @@ pub fn state_json(out: &mut String, start: &CrashStart, tried: &Failure) {
 }
 
 /// Appends the last line of a scenario as JSON.
-pub fn crashed_json(out: &mut String, study: &CrashStudy) {
+pub fn crashed_json(out: &mut String, study: &CrashStudy, written: Option<&Path>) {
     object_line(out, "crashed", |line| {
         line.put("name", &study.item.name);
         line.put("model", &study.crashed.model);
@@ -47,8 +49,14 @@ pub fn crashed_json(out: &mut String, study: &CrashStudy) {
         line.put("failed", study.crashed.failed);
         line.put("unknown", &study.crashed.unknown);
         line.put("worst", study.crashed.worst.as_ref().map(|it| it.state));
+        line.put("written", written.map(Path::to_string_lossy));
         line.put("interrupted", study.interrupted);
     });
+}
+
+/// Appends a page with a timeline of the calls, and the states that failed.
+pub fn crashed_html(out: &mut String, start: &CrashStart, study: &CrashStudy) {
+    super::html::power_cuts::write(out, start, study);
 }
 
 /// Appends the log of a run: each call, and behind which it is durable.
@@ -64,7 +72,7 @@ pub fn crash_log(out: &mut String, start: &CrashStart) {
 }
 
 /// Appends what became of all states, for people.
-pub fn crashed_human(out: &mut String, study: &CrashStudy) {
+pub fn crashed_human(out: &mut String, study: &CrashStudy, written: Option<&Path>) {
     let crashed = &study.crashed;
     let mut failures: Vec<&Failure> = study.failures.iter().collect();
     failures.sort_by_key(|failure| (failure.lost.len(), failure.state));
@@ -78,6 +86,9 @@ pub fn crashed_human(out: &mut String, study: &CrashStudy) {
     };
     for why in &crashed.unknown {
         let _ = writeln!(out, "  unknown: {why}");
+    }
+    if let Some(written) = written {
+        let _ = writeln!(out, "  written: {}", written.display());
     }
     if let Some(kept) = &study.kept {
         let _ = writeln!(out, "  kept: {}", kept.display());

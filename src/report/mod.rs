@@ -36,7 +36,7 @@ mod xml;
 
 pub use chain::{chain_json, chain_lines};
 pub use counts::Counted;
-pub use crash::{crash_json, crash_log, crashed_human, crashed_json, state_json};
+pub use crash::{crash_json, crash_log, crashed_html, crashed_human, crashed_json, state_json};
 pub use fault::fault_line;
 pub use formats::{formats_human, formats_json};
 pub use github::{github, markdown};

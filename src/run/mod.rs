@@ -79,8 +79,8 @@ pub use shard::{NoShard, Shard, Whole, WholeError, whole};
 pub use stat::Counters;
 pub use study::{
     CalibrateError, Calibrating, CrashError, CrashOptions, CrashStart, CrashStudy, Killer,
-    LEAST_KILLED, MutationOptions, MutationReport, RecordError, Standing, Survey, Sweep,
-    SweepError, SweepOptions, SweepPlan, Swept, TimeBy,
+    LEAST_KILLED, MutationOptions, MutationReport, RecordError, Remains, Reproduction, Standing,
+    Survey, Sweep, SweepError, SweepOptions, SweepPlan, Swept, TimeBy,
 };
 pub use suite::Suite;
 pub use survivors::GRACE;

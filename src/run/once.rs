@@ -156,9 +156,13 @@ pub(super) fn started(
     run.account.counters = counts.into_iter().map(Into::into).collect();
     run.account.other_cpus = !bench.has_same_cpus();
     run.directory = Some(inside.to_string_lossy().into_owned());
-    if let Some((before, witnessed)) = seen {
+    let is_kept = collector.saving.is_some();
+    let seen_of = seen.as_ref().filter(|_| is_kept);
+    let kept = seen_of.map(|(before, witnessed)| crash::keep(before, witnessed));
+    if let (Some((before, witnessed)), Some(crash)) = (seen, &plan.crash) {
+        let left = || Known::Yes(Left::below(outside, &|path| crash.watch.has(path)));
         let ended = std::mem::take(&mut collector.ended);
-        crash::conclude(plan, &mut run, outside, (before, witnessed, ended));
+        crash::conclude(plan, &mut run, left, (before, witnessed, ended));
     }
     let saving = collector.saving.take();
     let expected = &plan.expect.files_after;
@@ -172,7 +176,8 @@ pub(super) fn started(
             let account = &mut run.account;
             conclude(log, &mut events, &mut saving, &plan.events, account)?;
         }
-        saving.end(&events, bench.host, &plan.events, &setting, &run)?;
+        let besides = (&setting, kept);
+        saving.end(&events, bench.host, &plan.events, besides, &run)?;
     }
     bench.recycle(events, &run.account);
     collector.finish(run, &bench.signatures)
@@ -192,7 +197,7 @@ fn held_for(
 ) -> Result<(Run<()>, Option<Watched>), RunError> {
     if let Some(crash) = &plan.crash {
         let before = crash::scan(outside).map_err(RunError::State)?;
-        let watched = (bench.host, inside, crash);
+        let watched = (bench.host, (inside, before.devices.clone()), crash);
         let (run, witnessed) = witnessed(watched, log, running, follows)?;
         return Ok((run, Some((before, witnessed))));
     }
@@ -236,7 +241,7 @@ pub(super) struct Collector<'a> {
     /// All calls that faults are about, those of loaders and before the mark as well.
     faulted: Option<Builder>,
     /// How the calls ended that may have changed the working directory.
-    ended: Vec<Ended>,
+    pub(super) ended: Vec<Ended>,
     error: Option<RunError>,
 }
 

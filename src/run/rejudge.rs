@@ -4,9 +4,10 @@ use super::RecordedRun;
 use super::baseline;
 use super::once::Collector;
 use super::scenario::{NoRun, Outcome, judged};
-use super::{Bench, RunError, Subject};
-use crate::plan::Plan;
+use super::{Bench, Control, RunError, Subject, crash};
+use crate::plan::{CrashPlan, Plan};
 use crate::verdict::{About, Finding, Known, Run};
+use perf_live::errors::chain;
 
 /// Judges a recorded run as [`attempt`](super::attempt) judges a live one. What the recording does
 /// not say is neither met nor failed.
@@ -18,8 +19,10 @@ pub(super) fn rejudge(
     plan: &Plan,
     subject: Subject<'_>,
     recording: &RecordedRun,
+    control: &mut dyn Control,
 ) -> Result<Outcome, RunError> {
-    judged(plan, subject.stored, replayed(bench, plan, recording))
+    let run = replayed(bench, plan, recording, control);
+    judged(plan, subject.stored, run)
 }
 
 /// Returns a recorded run of a scenario, with that of its baseline.
@@ -27,6 +30,7 @@ pub(super) fn replayed(
     bench: &Bench<'_>,
     plan: &Plan,
     recording: &RecordedRun,
+    control: &mut dyn Control,
 ) -> Result<Run, NoRun> {
     is_of(recording, plan, About::Run, "")?;
     let base = match &plan.baseline {
@@ -48,11 +52,41 @@ pub(super) fn replayed(
             }
         },
     };
-    let run = replay(bench, plan, recording)?;
+    let mut run = replay(bench, plan, recording)?;
+    if let Some(plan) = &plan.crash {
+        recover(bench, plan, &mut run, control)?;
+    }
     Ok(match base {
         Some(base) => Run { base, ..run },
         None => run,
     })
+}
+
+/// Runs the recoveries of a recorded run here. What power cuts leave is known of the recording; what
+/// comes of that, a run alone can tell.
+fn recover(
+    bench: &Bench<'_>,
+    plan: &CrashPlan,
+    run: &mut Run,
+    control: &mut dyn Control,
+) -> Result<(), NoRun> {
+    if run.changes.is_none() {
+        return Ok(());
+    }
+    let here = match bench.reach() {
+        Ok(reach) => {
+            let here = plan.here(reach, bench.reader().0, bench);
+            here.map_err(|error| chain(&error))
+        }
+        Err(error) => Err(chain(&error)),
+    };
+    match here {
+        Ok(plan) => crash::explore(bench, &plan, run, control),
+        Err(why) => {
+            run.crash = Known::No(format!("the recovery cannot be run here: {why}"));
+            Ok(())
+        }
+    }
 }
 
 /// Refuses a recording of another command, which says nothing about this scenario.
@@ -65,7 +99,13 @@ fn is_of(recording: &RecordedRun, plan: &Plan, about: About, of: &str) -> Result
 
 fn replay(bench: &Bench<'_>, plan: &Plan, recording: &RecordedRun) -> Result<Run, NoRun> {
     let mut collector = Collector::new(plan);
-    let run = recording.replay(&plan.events, &mut collector)?;
+    let mut run = recording.replay(&plan.events, &mut collector)?;
+    if let Some(kept) = recording.changes() {
+        let (before, witnessed) = crash::kept(kept);
+        let left = run.left.clone();
+        let ended = std::mem::take(&mut collector.ended);
+        crash::conclude(plan, &mut run, || left, (before, witnessed, ended));
+    }
     let (run, _) = collector.finish(run, &bench.signatures)?;
     Ok(run)
 }

@@ -307,7 +307,11 @@ impl<'a> Suite<'a> {
                         file: &item.file,
                         stored: &before,
                     };
-                    Ok((rejudge(self.bench, plan, subject, recording)?, None))
+                    let control = &mut *control();
+                    Ok((
+                        rejudge(self.bench, plan, subject, recording, control)?,
+                        None,
+                    ))
                 })
                 .and_then(|(outcome, dumped)| {
                     report.dumped = dumped;

@@ -10,6 +10,8 @@ use perf_live::sandbox::{
 };
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +27,32 @@ const GRACE: Duration = Duration::from_secs(3);
 pub fn lay_out(bench: &Bench<'_>, plan: &Plan, file: &Path) -> Result<WorkDir, WorkDirError> {
     let user = plan.world.as_ref().and_then(|world| world.user.as_ref());
     let owner = user.map(|user| (user.uid, user.gid));
-    WorkDir::lay_out(bench.base()?, &files(plan, file, owner), owner)
+    let dir = WorkDir::lay_out(bench.base()?, &files(plan, file, owner), owner)?;
+    for folder in plan.crash.iter().flat_map(|crash| crash.watch.folders()) {
+        make(&dir, OsStr::from_bytes(folder), owner)?;
+    }
+    Ok(dir)
+}
+
+/// Makes a folder with those above it, where there is none.
+fn make(dir: &WorkDir, path: &OsStr, owner: Option<(u32, u32)>) -> Result<(), WorkDirError> {
+    let mut at = dir.path().to_owned();
+    for part in Path::new(path) {
+        at.push(part);
+        let made = match std::fs::create_dir(&at) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+            made => made,
+        };
+        let owned = made.and_then(|()| match owner {
+            Some((user, group)) => std::os::unix::fs::chown(&at, Some(user), Some(group)),
+            None => Ok(()),
+        });
+        owned.map_err(|source| WorkDirError::Lay {
+            path: path.into(),
+            source,
+        })?;
+    }
+    Ok(())
 }
 
 fn files(plan: &Plan, scenario: &Path, owner: Option<(u32, u32)>) -> Vec<File> {

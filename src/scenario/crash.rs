@@ -11,7 +11,7 @@ use super::quantity::{ByteSize, Timeout};
 use super::schema::{either, number, of, words};
 use super::workload::Workload;
 use super::{Expect, FileAfter};
-use crate::crash::Model;
+use crate::crash::{Model, Watched};
 
 /// How many states are tried where the author wrote nothing.
 const STATES: usize = 5000;
@@ -21,6 +21,8 @@ const STATES: usize = 5000;
 pub struct CrashSpec {
     /// What a file system promises.
     pub model: Model,
+    /// The folders whose state a power cut may change.
+    pub watch: Watched,
     /// What is run on every state.
     pub recovers: Workload,
     /// What must come out of that.
@@ -60,6 +62,9 @@ impl Promises {
 pub(super) struct WrittenCrash {
     /// What the file system promises.
     pub(super) model: Option<WrittenModel>,
+    /// The folders whose state a power cut may change, by their paths from the working directory;
+    /// without it all of that. Each is made before the run where `files` make none.
+    pub(super) watch: Option<Vec<String>>,
     /// What is run on every state.
     pub(super) recovers: WrittenRecovery,
     /// Where the program says what it has saved: what it wrote there up to the power cut is laid

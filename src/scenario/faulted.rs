@@ -113,7 +113,7 @@ pub fn faulted(
 }
 
 /// Returns the values of a row as they stand in the file, and its scenario.
-fn of_row(
+pub(super) fn of_row(
     (file, text, row): (&Path, &str, &str),
     programs: &Programs,
 ) -> Result<(Value, Scenario), Diagnostic> {

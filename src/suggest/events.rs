@@ -1,7 +1,7 @@
 //! Finds what the calls of runs have in common.
 
 use super::syncs::has_flag;
-use super::{Given, between, mapped, replacement};
+use super::{Given, between, mapped, replacement, syncs};
 use crate::scenario::{CountRange, Expectations, NumberOf, StepSpec, Suggestion, Test, event};
 use crate::trace::Deed;
 use crate::verdict::Run;
@@ -54,6 +54,17 @@ pub(super) fn suggestions(runs: &[Run], given: &Given, is_loading: bool) -> Vec<
         counts(runs),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// Whether a run syncs files, or gives one the name of another: it means to keep data.
+pub(super) fn keeps_data(runs: &[Run]) -> bool {
+    let blocks = runs.iter().flat_map(|run| &run.trace.blocks);
+    let mut deeds = blocks.flat_map(|block| &block.deeds);
+    deeds.any(|deed| syncs::brings(deed).is_some() || renames(deed))
+}
+
+fn renames(deed: &Deed) -> bool {
+    deed.name.starts_with("rename") && syncs::succeeded(deed)
 }
 
 /// Suggests what was never done.

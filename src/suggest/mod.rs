@@ -19,7 +19,7 @@ pub use rules::rules;
 
 use crate::scenario::{Draft, EventSpec, ExpectedOutput, SnapshotSpec};
 use crate::verdict::{About, Finding, Kind, Known, Run};
-use perf_live::sandbox::{Captured, Left};
+use perf_live::sandbox::{Captured, Left, Root};
 use perf_live::units::ExitKind;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -121,6 +121,7 @@ pub fn fill(draft: &mut Draft, runs: &[Run], given: &Given) -> Result<(), NoEnd>
     };
     let is_loading = given.has_all_events && most_opened(runs) > MOST_OPENED;
     draft.suggestions = events::suggestions(runs, given, is_loading);
+    draft.offers_crash = draft.sandbox.root == Root::ReadOnly && events::keeps_data(runs);
     if is_loading {
         leave_opens_out(draft);
     }

@@ -1,6 +1,6 @@
 //! What a recovery makes of the states that a power cut may leave.
 
-use super::{About, Finding, Known, Run, Verdict, joined};
+use super::{About, Finding, Known, PowerCut, Run, Verdict, joined};
 use crate::plan::Plan;
 use std::fmt::Write;
 
@@ -19,6 +19,8 @@ pub struct Crashed {
     pub worst: Option<Failure>,
     /// Why what was tried says nothing, or not all.
     pub unknown: Vec<String>,
+    /// Whether the workload changed nothing, so that there is nothing to lose.
+    pub is_idle: bool,
     /// What is to be known beside.
     pub remarks: Vec<String>,
 }
@@ -34,6 +36,8 @@ pub struct Failure {
     pub behind: Option<String>,
     /// What did not reach the disk, of calls before.
     pub lost: Vec<String>,
+    /// The steps of the log that these are of.
+    pub steps: Vec<usize>,
     /// What was not as the program had left it, a line for each name.
     pub folder: Vec<String>,
     /// The verdict on the recovery.
@@ -41,6 +45,10 @@ pub struct Failure {
     /// What was found of it.
     pub findings: Vec<Finding>,
 }
+
+/// What is said of a workload without a change: such a scenario could never fail.
+pub const IDLE: &str =
+    "the workload changed nothing in the folder, so no power cut can take anything";
 
 /// So many lines of a folder, and of what was lost, are shown.
 const SHOWN: usize = 12;
@@ -71,8 +79,20 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
     let mut findings: Vec<_> = unknown
         .map(|why| Finding::unknown(About::Crash, why))
         .collect();
+    if crashed.is_idle && findings.is_empty() {
+        findings.push(Finding::missed(About::Crash, IDLE));
+    }
     if let Some(worst) = &crashed.worst {
-        findings.push(Finding::missed(About::Crash, said(crashed, worst)));
+        let mut finding = Finding::missed(About::Crash, said(crashed, worst));
+        finding.detail.power_cut = Some(PowerCut {
+            state: worst.state,
+            behind: worst.behind.clone(),
+            lost: worst.lost.clone(),
+            left: worst.folder.clone(),
+            tried: crashed.tried,
+            failed: crashed.failed,
+        });
+        findings.push(finding);
     } else if findings.is_empty() {
         let text = format!("recovers after a power cut: {}", crashed.extent());
         findings.push(Finding::remark(About::Crash, text));

@@ -109,6 +109,26 @@ pub struct Detail {
     /// What came instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub got: Option<String>,
+    /// The state after a power cut that the recovery fails on and that loses least.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power_cut: Option<PowerCut>,
+}
+
+/// A state after a power cut.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct PowerCut {
+    /// Its number, by which `harness crash --state` makes it again.
+    pub state: usize,
+    /// The last call before the power cut; `None` for one before the first change.
+    pub behind: Option<String>,
+    /// What did not reach the disk, of calls before.
+    pub lost: Vec<String>,
+    /// What was not as the program had left it, a line for each name.
+    pub left: Vec<String>,
+    /// How many states were tried.
+    pub tried: usize,
+    /// How many of them the recovery failed on.
+    pub failed: usize,
 }
 
 impl Finding {

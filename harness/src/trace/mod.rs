@@ -345,7 +345,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         if let Some(directory) = &directory {
             run.left = Known::Yes(sandbox::Left::below(directory.path(), &|_| true));
         }
-        let saved = saving.end(&events, &host, &plan, &setting, &run);
+        let saved = saving.end(&events, &host, &plan, (&setting, None), &run);
         saved.map_err(RunError::Store)?;
     }
     if run.left_alone {

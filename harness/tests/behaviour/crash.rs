@@ -1,5 +1,11 @@
 //! What a power cut may leave is tried, all of it, or the run is incomplete.
 
+mod holes;
+mod recorded;
+mod told;
+mod watch;
+mod written;
+
 use serde_json::Value;
 
 use crate::support::project::Project;
@@ -187,22 +193,11 @@ fn a_change_that_is_not_in_the_log_makes_the_run_incomplete() {
 fn a_recovery_that_hangs_or_cannot_be_executed_fails() {
     require!(right_to_trace());
     let hangs = "recovers: { shell: 'sleep 100', timeout: 200ms }, states: 1";
-    let lines = crash(&shell(":", hangs), 1, &[]);
+    let lines = crash(&shell("> new", hangs), 1, &[]);
     assert_eq!(lines.last().expect("a last line")["failed"], 1, "{lines:?}");
-    let lines = crash(&shell(":", "recovers: { run: [./nothing] }"), 1, &[]);
+    let lines = crash(&shell("> new", "recovers: { run: [./nothing] }"), 1, &[]);
     assert!(
         lines[1]["reasons"].to_string().contains("nothing"),
         "{lines:?}"
     );
-}
-
-#[test]
-fn a_recording_says_nothing_of_power_cuts() {
-    require!(right_to_trace());
-    let project = shell(&SAVE.replace("SYNC", "sync next"), WHOLE);
-    project
-        .harness(&["run", "--save", "saved", "scenarios/it.yaml"])
-        .assert_status(0);
-    let run = project.harness(&["run", "--from", "saved/it.data", "scenarios/it.yaml"]);
-    assert!(run.stdout.contains("incomplete"), "{}", run.stdout);
 }

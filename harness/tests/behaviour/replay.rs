@@ -200,11 +200,7 @@ fn every_scenario_of_the_repository_has_its_verdict_from_its_records_too() {
         let file = path(saved.join(format!("{name}.data")));
         let row = format!("^{}$", exactly(name));
         let is = of_lines(&harness(&["--from", &file, "--filter", &row, "scenarios"]));
-        match name.starts_with("power-cuts/") {
-            // What files had in them is in no recording.
-            true => assert!(is.iter().all(|(_, verdict, ..)| verdict == "incomplete")),
-            false => assert_eq!(is, std::slice::from_ref(was)),
-        }
+        assert_eq!(is, std::slice::from_ref(was));
     }
 }
 

@@ -180,3 +180,66 @@ fn what_does_not_fit_together_is_not_known() {
     };
     assert_eq!((of(3), of(5)), (0, 1), "two threads at the same time");
 }
+
+#[test]
+fn a_write_that_is_a_sync_makes_durable_what_it_writes_and_nothing_else() {
+    let (call, act, returned) = write(opened(Some("old"), 1), Begin::At(1), "xy");
+    let Act::Write {
+        file, begin, bytes, ..
+    } = act
+    else {
+        panic!("a write")
+    };
+    let act = Act::Write {
+        file,
+        begin,
+        bytes,
+        synced: Synced::Data,
+    };
+    let built = built(vec![(call, act, returned)]);
+    let expected = Step::SyncRange {
+        node: NodeId(1),
+        range: 1..3,
+        only_data: true,
+    };
+    assert_eq!(built.log.steps().get(1), Some(&expected));
+}
+
+#[test]
+fn a_way_to_make_room_that_is_not_known_is_not_known() {
+    let of = |mode| {
+        let act = Act::Allocate {
+            file: opened(Some("old"), 1),
+            mode,
+            at: 0,
+            length: 2,
+        };
+        built(vec![("fallocate", act, 0)])
+    };
+    assert!(of(0x10).unknown.is_empty());
+    assert_eq!(content(&of(0x10), "old"), Some(b"\0\0d".to_vec()));
+    assert_eq!(of(0x80).unknown.len(), 1);
+}
+
+#[test]
+fn an_inode_that_comes_again_is_the_file_that_was_mapped_last() {
+    let stored = Act::Mapped {
+        file: opened(None, 1),
+        content: b"NEW".to_vec(),
+    };
+    let built = built(vec![
+        ("unlink", Act::Remove(spot("old")), 0),
+        open("new"),
+        (
+            "ftruncate",
+            Act::Truncate {
+                file: Target::Named(spot("new")),
+                size: 3,
+            },
+            0,
+        ),
+        ("mmap", Act::Maps(opened(Some("new"), 1)), 4096),
+        ("exit", stored, 0),
+    ]);
+    assert_eq!(content(&built, "new"), Some(b"NEW".to_vec()));
+}

@@ -32,7 +32,7 @@ pub use probes::ProbeList;
 pub use process::ProcessStatus;
 pub use rights::Grant;
 pub use sources::{EventSource, SourceEvent};
-pub use tasks::MakerIds;
+pub use tasks::{MakerIds, MappedFile};
 pub use tracefs::TracefsError;
 pub use types::KernelTypes;
 pub use usage::Tree;

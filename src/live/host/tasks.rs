@@ -40,6 +40,49 @@ pub struct MakerIds {
     pub umask: u32,
 }
 
+/// A part of a file in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MappedFile {
+    /// Its first address.
+    pub start: u64,
+    /// The address behind its last.
+    pub end: u64,
+    /// Whether stores into it reach the file.
+    pub is_shared: bool,
+    /// Which byte of the file is the first.
+    pub offset: u64,
+    /// The file's inode.
+    pub inode: u64,
+    /// The file's name, as the kernel has it.
+    pub name: Vec<u8>,
+}
+
+/// A line of `/proc/PID/maps`; `None` for memory without a file.
+fn mapped_file(line: &[u8]) -> Option<MappedFile> {
+    let mut rest = line;
+    let mut word = || {
+        let end = rest.iter().position(|byte| *byte == b' ')?;
+        let (word, behind) = rest.split_at(end);
+        rest = behind.get(1..)?;
+        std::str::from_utf8(word).ok()
+    };
+    let hexadecimal = |word: &str| u64::from_str_radix(word, 16).ok();
+    let (start, end) = word()?.split_once('-')?;
+    let (start, end) = (hexadecimal(start)?, hexadecimal(end)?);
+    let is_shared = word()?.ends_with('s');
+    let offset = hexadecimal(word()?)?;
+    let (_device, inode) = (word()?, word()?.parse().ok()?);
+    let name = rest.trim_ascii_start();
+    (inode != 0).then_some(MappedFile {
+        start,
+        end,
+        is_shared,
+        offset,
+        inode,
+        name: name.to_owned(),
+    })
+}
+
 impl Host {
     /// By whom a thread makes files; `None` where it is gone, or the kernel does not say.
     #[must_use]
@@ -114,6 +157,16 @@ impl Host {
         self.link(&format!("proc/{thread}/cwd"))
     }
 
+    /// The files that are mapped into a thread's memory.
+    ///
+    /// # Errors
+    /// Those of `read(2)`.
+    pub fn mapped_files(&self, thread: u32) -> io::Result<Vec<MappedFile>> {
+        let maps = std::fs::read(self.root.join(format!("proc/{thread}/maps")))?;
+        let lines = maps.split(|byte| *byte == b'\n');
+        Ok(lines.filter_map(mapped_file).collect())
+    }
+
     /// The root of a thread, opened as a place to start from.
     ///
     /// # Errors
@@ -131,5 +184,26 @@ impl Host {
     pub(super) fn link(&self, path: &str) -> io::Result<Vec<u8>> {
         let link = std::fs::read_link(self.root.join(path))?;
         Ok(link.into_os_string().into_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapped_file_is_read_with_any_name_and_memory_without_a_file_is_none() {
+        let line = b"7f00-7f10 rw-s 00002000 fd:00 425      /work/a b (deleted)";
+        let expected = MappedFile {
+            start: 0x7f00,
+            end: 0x7f10,
+            is_shared: true,
+            offset: 0x2000,
+            inode: 425,
+            name: b"/work/a b (deleted)".to_vec(),
+        };
+        assert_eq!(mapped_file(line), Some(expected));
+        assert_eq!(mapped_file(b"7f00-7f10 rw-p 00000000 00:00 0 "), None);
+        assert_eq!(mapped_file(b""), None);
     }
 }

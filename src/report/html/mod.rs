@@ -5,6 +5,7 @@
 //! in it once, however many kernels have the same.
 
 mod more;
+pub(super) mod power_cuts;
 mod summary;
 mod table;
 #[cfg(test)]

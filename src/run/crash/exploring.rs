@@ -2,7 +2,7 @@
 
 use super::folder::{Before, compare, differences, lay};
 use super::witness::Witnessed;
-use crate::crash::{Built, Coverage, Ended, Lost, Part, Pieces, State, Tree, build};
+use crate::crash::{Built, Coverage, Ended, Kept, Lost, Part, Pieces, State, Tree, build};
 use crate::plan::{CrashPlan, Plan};
 use crate::run::once::once;
 use crate::run::scenario::NoRun;
@@ -10,8 +10,9 @@ use crate::run::{Bench, Control, Extras, RunError};
 use crate::scenario::Promises;
 use crate::verdict::{self, Crashed, Failure, Judgement, Known, Run, Verdict};
 use perf_live::sandbox::{Left, WorkDir};
-use std::fs;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Write;
 
 /// The file that holds what was promised.
 const ACKNOWLEDGED: &str = "acknowledged";
@@ -23,7 +24,7 @@ const ENDED: &str = "ended";
 pub(in crate::run) fn conclude(
     plan: &Plan,
     run: &mut Run<()>,
-    outside: &Path,
+    left: impl FnOnce() -> Known<Left>,
     (before, witnessed, ended): (Before, Witnessed, Vec<Ended>),
 ) {
     let Some(crash) = &plan.crash else {
@@ -39,15 +40,17 @@ pub(in crate::run) fn conclude(
     let mut built = built;
     built.unknown.extend(witnessed.unknown);
     for name in [ACKNOWLEDGED, ENDED] {
-        let has = |tree: &Tree| tree.find(name.as_bytes()).is_some();
-        if has(&built.last) || has(built.log.start()) {
+        if built.log.ever_has(name.as_bytes()) {
             let why = format!("the run has a file `{name}`, which says what was promised");
             built.unknown.push(why);
         }
     }
     if built.unknown.is_empty() {
-        let left = Left::below(outside, &|_| true);
-        if let Err(why) = compare(&built.last, &left) {
+        let compared = match left() {
+            Known::Yes(left) => compare(&built.last, &left, &crash.watch),
+            Known::No(why) => Err(why),
+        };
+        if let Err(why) = compared {
             let why = format!("the log does not end in the folder that the run left: {why}");
             built.unknown.push(why);
         }
@@ -72,6 +75,29 @@ pub(in crate::run) fn conclude(
             .map(|text| verdict::Finding::remark(verdict::About::Crash, text)),
     );
     run.changes = Some(Box::new(built));
+}
+
+/// What a recording keeps of what was seen.
+pub(in crate::run) fn keep(before: &Before, witnessed: &Witnessed) -> Kept {
+    let mut kept = Kept::new(&before.tree, &before.inodes, &witnessed.seen);
+    kept.remarks.clone_from(&witnessed.remarks);
+    kept.unknown.clone_from(&witnessed.unknown);
+    kept
+}
+
+/// What was seen, from a recording.
+pub(in crate::run) fn kept(kept: &Kept) -> (Before, Witnessed) {
+    let before = Before {
+        tree: kept.tree(),
+        inodes: kept.inodes(),
+        devices: BTreeSet::new(),
+    };
+    let witnessed = Witnessed {
+        seen: kept.seen.clone(),
+        remarks: kept.remarks.clone(),
+        unknown: kept.unknown.clone(),
+    };
+    (before, witnessed)
 }
 
 /// What became of one state.
@@ -102,9 +128,10 @@ pub(in crate::run) fn explore(
     let mut crashed = Crashed {
         model: plan.model.name.clone(),
         unknown: built.unknown.clone(),
+        is_idle: !built.log.changes(),
         ..Crashed::default()
     };
-    if crashed.unknown.is_empty() {
+    if crashed.unknown.is_empty() && !crashed.is_idle {
         let pieces = Pieces::new(&built.log, &plan.model);
         let explored = pieces.explore(plan.states, plan.seed);
         crashed.of_about = match explored.coverage() {
@@ -122,7 +149,7 @@ pub(in crate::run) fn explore(
             crashed.count(tried, &told);
         }
     }
-    if crashed.tried == 0 && crashed.unknown.is_empty() {
+    if crashed.tried == 0 && crashed.unknown.is_empty() && !crashed.is_idle {
         crashed.unknown.push("no state was tried".to_owned());
     }
     run.crash = Known::Yes(crashed);
@@ -174,10 +201,20 @@ pub(in crate::run) fn told(built: &Built, tried: &Tried, tree: &Tree) -> Failure
         moment: state.moment,
         behind: state.moment.checked_sub(1).map(call),
         lost: state.lost.iter().map(lost).collect(),
+        steps: state.lost.iter().map(|lost| lost.step).collect(),
         folder: differences(tree, &built.log.after(state.moment)),
         verdict: tried.judgement.verdict(),
         findings: tried.judgement.findings.clone(),
     }
+}
+
+/// What the recovery is told of a state, by the names of files.
+pub(in crate::run) fn spoken(built: &Built, state: &State) -> Vec<(&'static str, Vec<u8>)> {
+    let said = built.promises.iter().take(state.acknowledged);
+    let said = said.flatten().copied().collect();
+    let has_ended = state.acknowledged > built.promises.len();
+    let ended = has_ended.then(|| (ENDED, Vec::new()));
+    [(ACKNOWLEDGED, said)].into_iter().chain(ended).collect()
 }
 
 /// Lays a tree out in a directory of its own.
@@ -199,11 +236,11 @@ pub(in crate::run) fn recover(
     control: &mut dyn Control,
 ) -> Result<Tried, NoRun> {
     let dir = laid(bench, tree)?;
-    let said = built.promises.iter().take(state.acknowledged);
-    let said: Vec<u8> = said.flatten().copied().collect();
-    fs::write(dir.path().join(ACKNOWLEDGED), said).map_err(RunError::State)?;
-    if state.acknowledged > built.promises.len() {
-        fs::write(dir.path().join(ENDED), "").map_err(RunError::State)?;
+    for (name, bytes) in spoken(built, &state) {
+        // It is new: a link of that name would lead out of the folder.
+        let file = File::create_new(dir.path().join(name));
+        let told = file.and_then(|mut file| file.write_all(&bytes));
+        told.map_err(RunError::State)?;
     }
     let ran = once(bench, &plan.recovers, control, Extras::default(), &dir);
     let (judgement, interrupted) = match ran.map_err(NoRun::from) {

@@ -1,6 +1,6 @@
 //! A folder as a tree, and a tree as a folder.
 
-use crate::crash::{Attributes, Content, Kind, Node, NodeId, Tree};
+use crate::crash::{Attributes, Content, Kind, Node, NodeId, Tree, Watched};
 use perf_live::sandbox::{FileType, Left, LeftContent};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub(in crate::run) struct Before {
     pub(in crate::run) tree: Tree,
     pub(in crate::run) inodes: HashMap<u64, NodeId>,
+    /// The devices that they are on.
+    pub(in crate::run) devices: BTreeSet<u64>,
 }
 
 /// Reads a folder that nothing changes at this moment.
@@ -27,6 +29,7 @@ pub(in crate::run) fn scan(root: &Path) -> io::Result<Before> {
     let mut before = Before {
         tree: Tree::new(NodeId(0), []),
         inodes: HashMap::new(),
+        devices: BTreeSet::new(),
     };
     before.tree.root = before.add(root)?;
     Ok(before)
@@ -38,6 +41,7 @@ impl Before {
         if let Some(known) = self.inodes.get(&status.ino()) {
             return Ok(*known);
         }
+        self.devices.insert(status.dev());
         let id = NodeId(u32::try_from(self.inodes.len()).map_err(io::Error::other)?);
         self.inodes.insert(status.ino(), id);
         let kind = status.file_type();
@@ -177,13 +181,16 @@ fn own(path: &Path, attributes: &Attributes) -> io::Result<()> {
 ///
 /// # Errors
 /// The difference, for people.
-pub(super) fn compare(tree: &Tree, left: &Left) -> Result<(), String> {
+pub(super) fn compare(tree: &Tree, left: &Left, watched: &Watched) -> Result<(), String> {
     let shown = |path: &[u8]| String::from_utf8_lossy(path).escape_debug().to_string();
-    if let Some((path, why)) = left.unseen.iter().next() {
+    // A folder that was not looked into may hold one that is watched.
+    let matters = |path: &[u8]| watched.has(path) || watched.is_at(path);
+    if let Some((path, why)) = left.unseen.iter().find(|(path, _)| matters(path)) {
         return Err(format!("`{}` could not be looked at: {why}", shown(path)));
     }
     let mut files = BTreeMap::new();
     list(tree, tree.root, &[], &mut files);
+    files.retain(|path, _| watched.has(path));
     for (path, node) in &files {
         let Some(found) = left.files.get(path) else {
             return Err(format!("`{}` is not there", shown(path)));
@@ -204,7 +211,8 @@ pub(super) fn compare(tree: &Tree, left: &Left) -> Result<(), String> {
             return Err(format!("`{}` has another {what}", shown(path)));
         }
     }
-    match left.files.keys().find(|path| !files.contains_key(*path)) {
+    let mut others = left.files.keys().filter(|path| watched.has(path));
+    match others.find(|path| !files.contains_key(*path)) {
         Some(more) => Err(format!("`{}` is there", shown(more))),
         None => Ok(()),
     }

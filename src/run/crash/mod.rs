@@ -14,6 +14,6 @@ mod of_data;
 mod of_names;
 mod witness;
 
-pub(super) use exploring::{Tried, conclude, explore, laid, recover, told};
+pub(super) use exploring::{Tried, conclude, explore, keep, kept, laid, recover, spoken, told};
 pub(super) use folder::{Before, scan};
 pub(super) use witness::{Witness, Witnessed};

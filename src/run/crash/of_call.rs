@@ -1,7 +1,8 @@
 //! One call that is held: what it is about.
 
-use crate::crash::{Act, Maker, Opened, Spot, Target};
+use crate::crash::{Act, Maker, Opened, Spot, Target, Watched};
 use perf_live::gate::{Look, Named, OpenFile};
+use std::collections::BTreeSet;
 use std::io;
 
 /// So much of a single write, or of a file that is mapped, is looked at, in bytes.
@@ -11,6 +12,9 @@ pub(super) const MOST: u64 = 64 << 20;
 pub(super) struct OfCall<'a> {
     pub(super) promises: Option<u64>,
     pub(super) folder: &'a [u8],
+    pub(super) watched: &'a Watched,
+    /// The devices that its files are on.
+    pub(super) devices: &'a BTreeSet<u64>,
     pub(super) words: [u64; 6],
     pub(super) look: Look<'a>,
 }
@@ -34,13 +38,14 @@ impl OfCall<'_> {
         self.word(place) as u32
     }
 
-    /// A path from the watched folder; `None` for one that is not below it.
-    fn below(&self, path: &[u8]) -> Option<Vec<u8>> {
-        match path.strip_prefix(self.folder)? {
-            [] => Some(Vec::new()),
-            [b'/', rest @ ..] => Some(rest.to_owned()),
-            _ => None,
-        }
+    /// The path of a watched file from the working directory; `None` for what is not watched.
+    pub(super) fn below(&self, path: &[u8]) -> Option<Vec<u8>> {
+        let path = match path.strip_prefix(self.folder)? {
+            [] => &[],
+            [b'/', rest @ ..] => rest,
+            _ => return None,
+        };
+        self.watched.has(path).then(|| path.to_owned())
     }
 
     pub(super) fn spot(&self, named: Named) -> Option<Spot> {
@@ -53,8 +58,11 @@ impl OfCall<'_> {
     pub(super) fn opened(&self, file: &OpenFile) -> Option<Opened> {
         let inode = file.status.st_ino;
         let Some(name) = &file.name else {
-            // Which folder it was in is known of the log, by its inode.
-            return Some(Opened { path: None, inode });
+            // Which folder it was in is known of the log, by its inode. A file of another file
+            // system (`memfd_create`) may have the same number.
+            let path = None;
+            let is_here = self.devices.contains(&file.status.st_dev);
+            return is_here.then_some(Opened { path, inode });
         };
         let path = Some(self.below(name)?);
         Some(Opened { path, inode })
@@ -77,10 +85,28 @@ impl OfCall<'_> {
             "truncate" | "ftruncate" | "fallocate" => self.size(name),
             "chmod" | "fchmod" | "fchmodat" | "fchmodat2" => self.mode(name),
             "chown" | "lchown" | "fchown" | "fchownat" => self.owner(name),
-            "ioctl" => self.shared(),
-            "mount" | "move_mount" => Ok(Act::Unknown(format!("`{name}` changed where files are"))),
+            "ioctl" => self.ioctl(),
+            _ if self.moves_files(name) => {
+                Ok(Act::Unknown(format!("`{name}` changed where files are")))
+            }
+            "open_tree" | "open_by_handle_at" => Ok(Act::Nothing),
+            "file_setattr" => {
+                let what = "attributes of this kind are in no state";
+                Ok(Act::Unknown(format!("`{name}`: {what}")))
+            }
             _ if name.contains("xattr") => self.attribute(name),
             _ => self.names(name),
+        }
+    }
+
+    /// Whether a call may give files of the folder another path, or open them without one.
+    fn moves_files(&self, name: &str) -> bool {
+        const OPEN_TREE_CLONE: u64 = 1;
+        match name {
+            "fsmount" | "mount" | "move_mount" | "pivot_root" | "umount2" => true,
+            "open_tree" => self.word(2) & OPEN_TREE_CLONE != 0,
+            "open_by_handle_at" => self.word(2) & libc::O_TRUNC as u64 != 0,
+            _ => false,
         }
     }
 
@@ -137,7 +163,12 @@ impl OfCall<'_> {
             return Ok(Act::Nothing);
         };
         if name == "syncfs" {
-            return Ok(Act::SyncAll);
+            // Of another file system it makes nothing durable here.
+            let is_here = self.devices.contains(&file.status.st_dev);
+            return Ok(match is_here || self.opened(&file).is_some() {
+                true => Act::SyncAll,
+                false => Act::Nothing,
+            });
         }
         let is_file = file.is_regular() || file.is_folder();
         let opened = self.opened(&file).filter(|_| is_file);
@@ -225,6 +256,11 @@ impl OfCall<'_> {
 
     /// Extended attributes, which no state has.
     fn attribute(&mut self, name: &str) -> io::Result<Act> {
+        if name.ends_with("at") {
+            return Ok(Act::Unknown(format!(
+                "`{name}`: extended attributes are in no state"
+            )));
+        }
         let is_below = if name.starts_with('f') {
             let file = self.descriptor(0)?;
             file.and_then(|file| self.opened(&file)).is_some()

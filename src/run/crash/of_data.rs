@@ -1,14 +1,14 @@
 //! Calls that change what files hold.
 
 use super::of_call::{MOST, OfCall};
-use crate::crash::{Act, Begin, Synced};
+use crate::crash::{Act, Begin, Opened, Synced};
 use perf_live::gate::OpenFile;
 use std::fs::File;
 use std::io;
 
 impl OfCall<'_> {
     /// The file that a `mmap` maps for writing, shared with others.
-    pub(super) fn mapping(&self) -> io::Result<Option<(u64, File)>> {
+    pub(super) fn mapping(&self) -> io::Result<Option<(Opened, File)>> {
         const TYPE: u64 = 0xf;
         let flags = self.word(3);
         let is_shared = [libc::MAP_SHARED, libc::MAP_SHARED_VALIDATE]
@@ -22,10 +22,45 @@ impl OfCall<'_> {
         };
         // A mapping for reading may become one for writing.
         let may_write = file.flags()? & libc::O_ACCMODE == libc::O_RDWR;
-        if !may_write || self.opened(&file).is_none() {
-            return Ok(None);
+        match self.opened(&file).filter(|_| may_write) {
+            None => Ok(None),
+            Some(opened) => Ok(Some((opened, file.again()?))),
         }
-        Ok(Some((file.status.st_ino, file.again()?)))
+    }
+
+    /// What `msync(2)` makes durable: the part of the file that is mapped there.
+    pub(super) fn msync(&self) -> io::Result<Act> {
+        if self.word(2) & libc::MS_SYNC as u64 == 0 {
+            return Ok(Act::Nothing);
+        }
+        let from = self.word(0);
+        let to = from.saturating_add(self.word(1));
+        let mut found = None;
+        for mapping in self.look.host.mapped_files(self.look.held.thread)? {
+            let (start, end) = (mapping.start.max(from), mapping.end.min(to));
+            if start >= end || !mapping.is_shared {
+                continue;
+            }
+            let name = (!mapping.name.ends_with(b" (deleted)")).then_some(mapping.name.as_slice());
+            let Some(path) = name.and_then(|name| self.below(name)) else {
+                continue;
+            };
+            let first = mapping.offset + (start - mapping.start);
+            let of_file = (path, mapping.inode, first..first + (end - start));
+            if found.replace(of_file).is_some() {
+                let why = "`msync` of several mappings at once";
+                return Ok(Act::Unknown(why.to_owned()));
+            }
+        }
+        Ok(
+            found.map_or(Act::Nothing, |(path, inode, range)| Act::SyncRange {
+                file: Opened {
+                    path: Some(path),
+                    inode,
+                },
+                range,
+            }),
+        )
     }
 
     pub(super) fn write(&mut self, name: &str) -> io::Result<Act> {
@@ -55,7 +90,7 @@ impl OfCall<'_> {
             return Ok(Act::Said(bytes));
         };
         let flags = file.flags()?;
-        // RWF_DSYNC, RWF_SYNC, RWF_APPEND, include/uapi/linux/fs.h
+        // RWF_DSYNC, RWF_SYNC, RWF_APPEND, RWF_NOAPPEND, include/uapi/linux/fs.h
         let of_call = if name == "pwritev2" { self.word(5) } else { 0 };
         let at = match name {
             "pwrite64" | "pwritev" => Some(self.word(3)),
@@ -64,7 +99,8 @@ impl OfCall<'_> {
         };
         // With O_APPEND the offset of pwrite(2) has no effect on Linux.
         let begin = match at {
-            _ if flags & libc::O_APPEND != 0 || of_call & 0x10 != 0 => Begin::End,
+            _ if of_call & 0x10 != 0 => Begin::End,
+            _ if flags & libc::O_APPEND != 0 && of_call & 0x20 == 0 => Begin::End,
             Some(at) => Begin::At(at),
             None => Begin::At(file.position()?),
         };
@@ -132,20 +168,44 @@ impl OfCall<'_> {
         })
     }
 
-    /// `ioctl(2)`, by which files come to share their blocks.
-    pub(super) fn shared(&mut self) -> io::Result<Act> {
-        // FICLONE, FICLONERANGE, FIDEDUPERANGE, include/uapi/linux/fs.h
-        const SHARING: [u32; 3] = [0x4004_9409, 0x4020_940d, 0xc018_9436];
-        if !SHARING.contains(&self.bits(1)) {
+    /// `ioctl(2)`, by which files come to share their blocks, among much else.
+    pub(super) fn ioctl(&mut self) -> io::Result<Act> {
+        let request = self.bits(1);
+        if READING.contains(&request) {
             return Ok(Act::Nothing);
         }
         let file = self.descriptor(0)?;
+        let file = file.filter(|file| file.is_regular() || file.is_folder());
         Ok(match file.and_then(|file| self.opened(&file)) {
-            Some(_) => Act::Unknown("blocks of another file were shared (`FICLONE`)".to_owned()),
             None => Act::Nothing,
+            Some(_) if SHARING.contains(&request) => {
+                Act::Unknown("blocks of another file were shared (`FICLONE`)".to_owned())
+            }
+            Some(_) => Act::Unknown(format!("what `ioctl` {request:#x} does is not known")),
         })
     }
 }
+
+/// `FICLONE`, `FICLONERANGE`, `FIDEDUPERANGE`, include/uapi/linux/fs.h.
+const SHARING: [u32; 3] = [0x4004_9409, 0x4020_940d, 0xc018_9436];
+
+/// Requests that change no file: `FIBMAP`, `FIGETBSZ`, `FIONBIO`, `FIONCLEX`, `FIOCLEX`, `FIOASYNC`,
+/// `FIONREAD`, `FS_IOC_GETFLAGS`, `FS_IOC_GETVERSION`, `FS_IOC_FSGETXATTR`, `FS_IOC_GETFSLABEL`,
+/// `FS_IOC_FIEMAP`.
+const READING: [u32; 12] = [
+    1,
+    2,
+    0x5421,
+    0x5450,
+    0x5451,
+    0x5452,
+    0x541b,
+    0x8008_6601,
+    0x8008_7601,
+    0x801c_581f,
+    0x8100_9431,
+    0xc020_660b,
+];
 
 fn read_at(file: &File, bytes: &mut [u8], start: u64) -> io::Result<usize> {
     use std::os::unix::fs::FileExt;

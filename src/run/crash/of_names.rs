@@ -2,6 +2,7 @@
 
 use super::of_call::OfCall;
 use crate::crash::{Act, Replacing, Spot, Target};
+use perf_live::gate::Named;
 use perf_live::host::Host;
 use std::io;
 
@@ -97,6 +98,20 @@ impl OfCall<'_> {
         })
     }
 
+    /// Whether a name is that of the watched folder, or of one that it is in.
+    fn is_above(&self, named: &Named) -> bool {
+        let above = named.folder.strip_suffix(b"/").unwrap_or(&named.folder);
+        let path = [above, b"/", &named.last].concat();
+        let is_above = |rest: &[u8]| rest.is_empty() || rest.starts_with(b"/");
+        match path.strip_prefix(self.folder) {
+            Some([b'/', rest @ ..]) => self.watched.is_at(rest),
+            _ => self
+                .folder
+                .strip_prefix(path.as_slice())
+                .is_some_and(is_above),
+        }
+    }
+
     fn rename(&mut self, name: &str) -> io::Result<Act> {
         let (from, to, flags) = match name {
             "rename" => ((libc::AT_FDCWD, 0), (libc::AT_FDCWD, 1), 0),
@@ -108,7 +123,14 @@ impl OfCall<'_> {
             _ if flags & libc::RENAME_WHITEOUT != 0 => Replacing::LeavesWhiteout,
             _ => Replacing::Replaces,
         };
-        let (from, to) = (self.named(from.0, from.1)?, self.named(to.0, to.1)?);
+        let (from, to) = (
+            self.look.named(from.0, self.word(from.1))?,
+            self.look.named(to.0, self.word(to.1))?,
+        );
+        if [&from, &to].into_iter().any(|named| self.is_above(named)) {
+            return Ok(Act::Unknown("the folder itself was renamed".to_owned()));
+        }
+        let (from, to) = (self.spot(from), self.spot(to));
         Ok(match (from, to) {
             (Some(from), Some(to)) => Act::Rename {
                 from,

@@ -1,7 +1,7 @@
 //! Looks at each call that may change the watched folder, while it is held.
 
 use super::of_call::{MOST, OfCall};
-use crate::crash::{Act, HELD, Opened, Seen};
+use crate::crash::{Act, HELD, Opened, Seen, Synced, Watched};
 use crate::plan::REFUSED;
 use perf_live::events::{Counted, Counter, EventRequest};
 use perf_live::gate::{Decision, End, Held, Judge, Logged, Look, Paths, whole};
@@ -31,6 +31,9 @@ pub(in crate::run) struct Witness<'a> {
     host: &'a Host,
     /// The watched folder, as the workload sees it.
     folder: Vec<u8>,
+    watched: &'a Watched,
+    /// The devices that its files are on.
+    devices: BTreeSet<u64>,
     /// The inode of the pipe that promises are written to.
     promises: Option<u64>,
     paths: Paths,
@@ -68,7 +71,7 @@ pub(in crate::run) struct Witnessed {
 impl<'a> Witness<'a> {
     pub(in crate::run) fn new(
         host: &'a Host,
-        folder: &[u8],
+        (folder, watched, devices): (&[u8], &'a Watched, BTreeSet<u64>),
         promises: Option<u64>,
         ends: Option<&'a EventRequest>,
         paths: Paths,
@@ -76,6 +79,8 @@ impl<'a> Witness<'a> {
         Self {
             host,
             folder: folder.to_owned(),
+            watched,
+            devices,
             promises,
             paths,
             seen: Vec::new(),
@@ -156,23 +161,24 @@ impl<'a> Witness<'a> {
                 io::Seek::rewind(&mut file)?;
                 whole(&file, MOST)
             });
-            let act = match read {
-                Ok(Some(content)) => Act::Mapped {
-                    file: Opened {
+            let why = match read {
+                Ok(Some(content)) => {
+                    let file = Opened {
                         path: None,
                         inode: *inode,
-                    },
-                    content,
-                },
-                Ok(None) => Act::Unknown("a mapped file is too large to be looked at".to_owned()),
-                Err(error) => Act::Unknown(format!("a mapped file could not be read: {error}")),
+                    };
+                    self.seen.push(Seen {
+                        thread,
+                        call: name,
+                        time: monotonic_now(),
+                        act: Act::Mapped { file, content },
+                    });
+                    continue;
+                }
+                Ok(None) => "a mapped file is too large to be looked at".to_owned(),
+                Err(error) => format!("a mapped file could not be read: {error}"),
             };
-            self.seen.push(Seen {
-                thread,
-                call: name,
-                time: monotonic_now(),
-                act,
-            });
+            self.unknown.insert(why);
         }
     }
 
@@ -186,6 +192,8 @@ impl<'a> Witness<'a> {
         let mut of_call = OfCall {
             promises: self.promises,
             folder: &self.folder,
+            watched: self.watched,
+            devices: &self.devices,
             words: call.native_words(),
             look: Look {
                 host: self.host,
@@ -197,28 +205,27 @@ impl<'a> Witness<'a> {
             return Ok(Act::Unknown(format!("`{name}` was made as a 32-bit call")));
         }
         match name {
-            "mmap" => {
-                if let Some((inode, file)) = of_call.mapping()? {
-                    self.mapped.retain(|(other, _)| *other != inode);
-                    self.mapped.push((inode, file));
+            "mmap" => Ok(match of_call.mapping()? {
+                None => Act::Nothing,
+                Some((opened, file)) => {
+                    self.mapped.retain(|(other, _)| *other != opened.inode);
+                    self.mapped.push((opened.inode, file));
+                    Act::Maps(opened)
                 }
-                Ok(Act::Nothing)
-            }
-            "msync" if of_call.word(2) & libc::MS_SYNC as u64 == 0 => Ok(Act::Nothing),
-            "msync" => Ok(match self.mapped.as_slice() {
-                [] => Act::Nothing,
-                [(inode, _)] => Act::Sync {
-                    file: Opened {
-                        path: None,
-                        inode: *inode,
-                    },
-                    only_data: true,
-                },
-                // Which of them is mapped at that address is not looked up.
-                _ => Act::Unknown("`msync` while several files are mapped".to_owned()),
             }),
+            "msync" => of_call.msync(),
             _ => of_call.act(name),
         }
+    }
+}
+
+/// Whether it matters to the states which stores into mappings came before a call: what it makes
+/// durable, promises or names comes behind them.
+fn is_moment(act: &Act) -> bool {
+    match act {
+        Act::Write { synced, .. } => *synced != Synced::No,
+        Act::Nothing | Act::Maps(_) => false,
+        _ => true,
     }
 }
 
@@ -266,7 +273,7 @@ impl Judge for Witness<'_> {
             self.let_end(call.thread);
             act = self.act_of(call, name);
         }
-        if matches!(act, Act::Sync { .. } | Act::SyncAll) {
+        if is_moment(&act) {
             self.look_at_mapped(call.thread, name);
         }
         self.release(call, act != Act::Nothing);

@@ -18,6 +18,7 @@ use judge::Decider;
 use perf_live::gate::{Judge, Log, Paths, Supervisor};
 use perf_live::host::Host;
 use perf_live::sandbox::Running;
+use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -79,7 +80,7 @@ impl Doing<'_> {
 /// # Errors
 /// As [`Doing::supervised`].
 pub(super) fn witnessed<T, E: Into<RunError>>(
-    (host, folder, plan): (&Host, &Path, &CrashPlan),
+    (host, folder, plan): (&Host, (&Path, BTreeSet<u64>), &CrashPlan),
     log: Log,
     mut running: Running,
     follow: impl FnOnce(Running) -> Result<T, E>,
@@ -93,7 +94,8 @@ pub(super) fn witnessed<T, E: Into<RunError>>(
         Promises::Stdout => out,
         Promises::Stderr => err,
     });
-    let folder = folder.as_os_str().as_bytes();
+    let (folder, devices) = folder;
+    let folder = (folder.as_os_str().as_bytes(), &plan.watch, devices);
     let mut witness = Witness::new(host, folder, promises, plan.ends.as_ref(), paths);
     let supervisor = Supervisor::new(host, listener, log);
     let followed = answered(supervisor, stop, &mut witness, running, follow)?;

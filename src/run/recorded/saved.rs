@@ -6,6 +6,7 @@
 use super::held::{self, HeldCall};
 use super::lay::Lay;
 use super::sum::Sum;
+use crate::crash::Kept;
 use crate::plan::EventsPlan;
 use crate::run::{Names, Setting};
 use crate::verdict::{Faults, Known, Run};
@@ -66,6 +67,9 @@ pub struct Saved {
     /// What became of the faults, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     faults: Option<Faults>,
+    /// What was seen of the calls that changed the working directory, if power cuts are tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::run) changes: Option<Kept>,
     /// The sum over the records and these fields.
     sum: u64,
 }
@@ -224,8 +228,15 @@ impl Saved {
             }),
             held: setting.held.as_ref().map(held::kept).unwrap_or_default(),
             faults: run.faults.yes().cloned(),
+            changes: None,
             sum: 0,
         }
+    }
+
+    /// Adds what was seen of changes.
+    #[must_use]
+    pub fn with(self, changes: Option<Kept>) -> Self {
+        Self { changes, ..self }
     }
 
     /// Counts occurrences of an event before `until` as overwritten, as they are left out of a

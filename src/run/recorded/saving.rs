@@ -1,6 +1,7 @@
 //! Keeps the records of a run while they are read.
 
 use super::store::{Output, Store, StoreError, StoreOptions, Stored};
+use crate::crash::Kept;
 use crate::plan::EventsPlan;
 use crate::run::{Bench, Saved, Setting};
 use crate::verdict::Run;
@@ -82,7 +83,7 @@ impl Saving {
         events: &EventSet,
         host: &Host,
         plan: &EventsPlan,
-        setting: &Setting,
+        (setting, changes): (&Setting, Option<Kept>),
         run: &Run<()>,
     ) -> Result<Stored, StoreError> {
         if let Some(error) = self.error {
@@ -93,7 +94,7 @@ impl Saving {
             of_group: !events.hang_up(),
             ..setting.clone()
         };
-        let saved = Saved::of(plan, &setting, run);
+        let saved = Saved::of(plan, &setting, run).with(changes);
         let besides = |sum| [(Saved::FEATURE, saved.sealed(sum).to_bytes())].into();
         let stored = self.store.end(events, host, besides)?;
         self.file.finish()?;

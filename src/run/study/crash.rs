@@ -1,17 +1,21 @@
 //! Tries all states that a power cut may leave of a scenario's run, and tells of each.
 
+mod written;
+
 use crate::crash::{Built, Coverage, Pieces, State};
 use crate::plan::{CrashPlan, Plan};
-use crate::run::crash::{Tried, recover, told};
+use crate::run::crash::{Tried, recover, spoken, told};
 use crate::run::once::once;
 use crate::run::ready::Ready;
 use crate::run::scenario::NoRun;
 use crate::run::side_by_side::side_by_side;
 use crate::run::{Control, Extras, Item, RunError, Suite, lay_out};
+use crate::scenario::Diagnostic;
 use crate::verdict::{self, Crashed, Failure, Finding, Run, Verdict, joined};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+pub use written::{Remains, Reproduction};
 
 /// How states are tried.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +57,12 @@ pub enum CrashError {
         /// How many there are.
         of: usize,
     },
+    /// The state has what no scenario lays out.
+    #[error("no scenario can lay this state out: {0}")]
+    Unwritten(String),
+    /// The scenario cannot be written.
+    #[error(transparent)]
+    Text(Box<Diagnostic>),
     /// The user ended it before the first state.
     #[error("interrupted")]
     Interrupted,
@@ -85,6 +95,8 @@ pub struct CrashStudy {
     pub crashed: Crashed,
     /// Those that failed, in the order of their numbers.
     pub failures: Vec<Failure>,
+    /// The one of them that lost least, as its power cut left it.
+    pub worst: Option<Remains>,
     /// Where the folder of a state is kept.
     pub kept: Option<PathBuf>,
     /// Whether it was ended before all states were tried.
@@ -119,6 +131,12 @@ impl Suite<'_> {
                 findings: why.map(unknown).collect(),
             });
         };
+        if !built.log.changes() {
+            return Err(CrashError::NoPass {
+                verdict: Verdict::Fail,
+                findings: vec![Finding::missed(verdict::About::Crash, verdict::IDLE)],
+            });
+        }
         let pieces = Pieces::new(&built.log, &crash.model);
         let most = options.states.unwrap_or(crash.states);
         let explored = pieces.explore(most, options.seed.unwrap_or(crash.seed));
@@ -176,10 +194,21 @@ impl Suite<'_> {
             None => {}
         }
         failures.sort_by_key(|failure| failure.state);
+        let worst = crashed.worst.as_ref().and_then(|failure| {
+            let mut states = states.iter();
+            let state = states.find(|state| state.number == failure.state)?;
+            Some(Remains {
+                failure: failure.clone(),
+                told: spoken(built, state),
+                item: item.clone(),
+                tree: pieces.tree(state),
+            })
+        });
         Ok(CrashStudy {
             item: item.clone(),
             crashed,
             failures,
+            worst,
             kept,
             interrupted,
         })

@@ -9,7 +9,7 @@ mod recording;
 mod sweep;
 
 pub use calibrate::{CalibrateError, Calibrating};
-pub use crash::{CrashError, CrashOptions, CrashStart, CrashStudy};
+pub use crash::{CrashError, CrashOptions, CrashStart, CrashStudy, Remains, Reproduction};
 pub use mutate::{Killer, LEAST_KILLED, MutationOptions, MutationReport, Standing, Survey};
 pub use recording::RecordError;
 pub use sweep::{Sweep, SweepError, SweepOptions, SweepPlan, Swept, TimeBy};

@@ -1,6 +1,8 @@
 //! What a power cut may leave, and what is run on it.
 
 use super::File;
+use super::workload::{ancestors, fault_of_path};
+use crate::crash::Watched;
 use crate::scenario::crash::{CrashSpec, WrittenCrash};
 use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::expect::{Expect, WrittenExpect};
@@ -8,6 +10,7 @@ use crate::scenario::faults::FaultSpec;
 use crate::scenario::key_path::KeyPath;
 use crate::scenario::workload::{Workload, WrittenWorkload};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 impl File<'_> {
     /// The key `crash`, beside this workload.
@@ -23,6 +26,7 @@ impl File<'_> {
             let complaint = self.complaint(&at.key_itself(), message);
             return Err(complaint.with_help("write a scenario for each"));
         }
+        let watch = self.watched(&at, written.watch.as_deref(), workload)?;
         let states = written.most_states();
         let recovery = written.recovers;
         let at = at.key("recovers");
@@ -55,6 +59,7 @@ impl File<'_> {
         })?;
         Ok(CrashSpec {
             model: written.model.map(|model| model.0).unwrap_or_default(),
+            watch,
             recovers: self.workload(&at, recovers, Some(&inherited))?,
             expect: Expect {
                 files_after,
@@ -63,6 +68,43 @@ impl File<'_> {
             acknowledged: written.acknowledged.unwrap_or_default(),
             states,
             seed: written.seed.unwrap_or_default(),
+        })
+    }
+
+    /// The key `watch`.
+    fn watched(
+        &self,
+        crash: &KeyPath,
+        written: Option<&[String]>,
+        workload: &Workload,
+    ) -> Result<Watched, Diagnostic> {
+        let Some(written) = written else {
+            return Ok(Watched::default());
+        };
+        let at = crash.clone().key("watch");
+        if written.is_empty() {
+            let message = "`watch` names no folder, so no power cut could change anything";
+            return Err(self.complaint(&at, message));
+        }
+        let mut folders = Vec::new();
+        for (place, folder) in written.iter().enumerate() {
+            let at = at.clone().index(place);
+            if folder == "." {
+                continue;
+            }
+            if let Some(fault) = fault_of_path(folder) {
+                return Err(self.complaint(&at, fault));
+            }
+            let is_file = |path: &str| workload.files.contains_key(Path::new(path));
+            if let Some(file) = ancestors(folder).chain([&**folder]).find(|it| is_file(it)) {
+                let message = format!("`{}` is a file here, not a folder", file.escape_debug());
+                return Err(self.complaint(&at, message));
+            }
+            folders.push(folder.clone().into_bytes());
+        }
+        Ok(match folders.len() == written.len() {
+            true => Watched::new(folders),
+            false => Watched::default(),
         })
     }
 }

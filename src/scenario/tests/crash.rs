@@ -4,8 +4,9 @@ use crate::scenario::{self, CrashSpec, Promises};
 use std::path::Path;
 
 fn read(crash: &str) -> Result<CrashSpec, (String, usize, usize)> {
-    let text =
-        format!("description: d\nworkload: {{ run: [ls], env: {{ A: b }}, stdin: x }}\n{crash}\n");
+    let text = format!(
+        "description: d\nworkload: {{ run: [ls], env: {{ A: b }}, stdin: x, files: {{ f: x }} }}\n{crash}\n"
+    );
     match scenario::read(Path::new("x.yaml"), &text) {
         Ok(scenario) => Ok(scenario.crash.expect("the key")),
         Err(complaint) => Err((complaint.message, complaint.line, complaint.column)),
@@ -34,6 +35,16 @@ fn a_model_is_one_by_name_or_differs_from_one() {
 }
 
 #[test]
+fn a_power_cut_changes_the_folders_that_are_watched_or_all() {
+    let watch = |watch: &str| {
+        let text = format!("crash: {{ {watch} recovers: {{ run: [x] }} }}");
+        read(&text).expect("crash").watch
+    };
+    assert!(watch("").has(b"") && watch("watch: [a, .],").has(b"b"));
+    assert_eq!(watch("watch: [a/b],").folders(), [b"a/b".to_vec()]);
+}
+
+#[test]
 fn what_cannot_be_is_refused_at_its_place() {
     for (crash, message, line, column) in [
         (
@@ -57,6 +68,30 @@ fn what_cannot_be_is_refused_at_its_place() {
         (
             "crash: { states: 0, recovers: { run: [x] } }",
             "above zero",
+            3,
+            18,
+        ),
+        (
+            "crash: { watch: [], recovers: { run: [x] } }",
+            "`watch` names no folder",
+            3,
+            17,
+        ),
+        (
+            "crash: { watch: [a, ../b], recovers: { run: [x] } }",
+            "cannot leave the working directory by `..`",
+            3,
+            21,
+        ),
+        (
+            "crash: { watch: [/var], recovers: { run: [x] } }",
+            "relative to the working directory",
+            3,
+            18,
+        ),
+        (
+            "crash: { watch: [f/g], recovers: { run: [x] } }",
+            "`f` is a file here, not a folder",
             3,
             18,
         ),

@@ -44,6 +44,8 @@ pub struct Draft {
     pub suggestions: Vec<Suggestion>,
     /// How strict the snapshot is.
     pub snapshot: SnapshotSpec,
+    /// Whether what a power cut leaves is offered to be tried.
+    pub offers_crash: bool,
     /// Lines on it.
     pub on_snapshot: Vec<String>,
 }
@@ -69,6 +71,12 @@ pub struct Suggestion {
     pub expectations: Expectations,
 }
 
+/// What is offered of power cuts.
+const CRASH: &str = "\
+# Whatever a power cut leaves of the directory is tried with a program that reads it again:
+#crash: { recovers: { run: [./check] } }
+";
+
 impl Draft {
     /// One of a workload that ends well, of which nothing else is known.
     #[must_use]
@@ -89,6 +97,7 @@ impl Draft {
             files_after: Vec::new(),
             suggestions: Vec::new(),
             snapshot: SnapshotSpec::default(),
+            offers_crash: false,
             on_snapshot: Vec::new(),
         }
     }
@@ -108,6 +117,9 @@ impl Draft {
         }
         file.trace(self);
         file.expect(self);
+        if self.offers_crash {
+            file.text.push_str(CRASH);
+        }
         file.comment(0, &self.on_snapshot);
         if let Some(snapshot) = snapshot(&self.snapshot) {
             file.line(0, &format!("snapshot: {snapshot}"));

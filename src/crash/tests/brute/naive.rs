@@ -255,6 +255,7 @@ pub(crate) fn pieces(log: &Log, model: &Model) -> Vec<Piece> {
                 }
             }
             Step::Sync { node, only_data } => sync(step, *node, *only_data, model, &mut pieces),
+            Step::SyncRange { .. } => unreachable!("no random log has one"),
             Step::SyncAll => {
                 let flushed = |piece: &&mut Piece| model.sync_all_flushes || piece.class != 'd';
                 pieces

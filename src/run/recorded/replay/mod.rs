@@ -12,6 +12,7 @@ mod stream;
 mod wanted;
 
 use super::saved::Saved;
+use crate::crash::Kept;
 use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach};
 use crate::run::session::SessionError;
 use perf_live::sandbox::World;
@@ -176,6 +177,11 @@ impl RecordedRun {
     #[must_use]
     pub fn wall_clock_offset(&self) -> Option<i64> {
         self.wall_clock_offset
+    }
+
+    /// What was seen of the calls that changed the working directory.
+    pub(in crate::run) fn changes(&self) -> Option<&Kept> {
+        self.saved.as_ref()?.changes.as_ref()
     }
 
     /// Opens the baseline's recording, if there is one beside this one.

@@ -280,3 +280,39 @@ fn a_sync_of_a_mapping_shows_its_file_by_its_lasting_name() {
     assert!(snapshot.contains(lines), "{snapshot}");
     project.harness(&["run", "scenarios"]).assert_status(0);
 }
+
+#[test]
+fn a_program_that_keeps_data_is_offered_a_test_of_power_cuts() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    let offered = "#crash: { recovers: { run: [./check] } }\n";
+    for (name, script, is_offered) in [
+        (
+            "sync",
+            "import os; os.fsync(os.open('f', os.O_CREAT | os.O_WRONLY))",
+            true,
+        ),
+        (
+            "rename",
+            "import os; open('f', 'w').write('x'); os.rename('f', 'g')",
+            true,
+        ),
+        (
+            "failed",
+            "import os; os.path.exists('f') and os.rename('f', 'g')",
+            false,
+        ),
+        ("write", "open('f', 'w').write('x')", false),
+    ] {
+        new(&project, name, &["python3", "-c", script]).assert_status(0);
+        let file = format!("scenarios/{name}.yaml");
+        let text = project.read(&file);
+        assert_eq!(text.contains(offered), is_offered, "{name}: {text}");
+        if is_offered {
+            let taken = "crash: { recovers: { run: ['true'] } }\n";
+            project.write(&file, &text.replace(offered, taken));
+            project.harness(&["run", &file]).assert_status(0);
+        }
+    }
+}

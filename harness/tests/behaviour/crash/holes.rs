@@ -1,0 +1,133 @@
+//! Ways in which a test of power cuts would pass though it says nothing.
+
+use super::{crash, is_unknown, python, shell};
+use crate::support::require::{program, require, right_to_trace};
+
+/// What was promised is there.
+const HELD: &str = "recovers: { shell: '[ ! -s acknowledged ] || grep -q NEW old' }";
+
+#[test]
+fn a_workload_that_changes_nothing_fails_as_it_has_nothing_to_lose() {
+    require!(right_to_trace());
+    let project = shell("cat old", "recovers: { run: ['true'] }");
+    let run = project.harness(&["run", "scenarios/it.yaml"]);
+    run.assert_status(1);
+    assert!(run.stdout.contains("changed nothing"), "{}", run.stdout);
+    let run = project.harness(&["crash", "scenarios/it.yaml"]);
+    run.assert_status(1);
+    assert!(run.stderr.contains("changed nothing"), "{}", run.stderr);
+}
+
+#[test]
+fn a_sync_of_another_file_system_makes_nothing_durable_here() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = |folder: &str| {
+        format!(
+            "import ctypes, os\nfile = os.open('old', os.O_RDWR)\nos.write(file, b'NEW')\n\
+             folder = os.open('{folder}', os.O_RDONLY)\n\
+             assert ctypes.CDLL(None).syncfs(folder) == 0\nos.write(1, b'saved')"
+        )
+    };
+    crash(&python(&script("."), HELD), 0, &[]);
+    crash(&python(&script("/proc"), HELD), 1, &[]);
+}
+
+#[test]
+fn a_sync_of_other_memory_or_of_another_page_keeps_no_store() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // In pieces of a page, so that there are few states.
+    let held = &format!("model: {{ base: posix, torn: 4096 }}, {HELD}");
+    let script = |sync: &str| {
+        format!(
+            "import mmap, os\nfile = os.open('old', os.O_RDWR)\n\
+             os.write(file, b'o' * 8192)\nos.fsync(file)\n\
+             map = mmap.mmap(file, 8192)\nother = mmap.mmap(-1, 4096)\n\
+             map[5000:5003] = b'NEW'\n{sync}\nos.write(1, b'saved')"
+        )
+    };
+    crash(&python(&script("map.flush(4096, 4096)"), held), 0, &[]);
+    crash(&python(&script("map.flush()"), held), 0, &[]);
+    crash(&python(&script("map.flush(0, 4096)"), held), 1, &[]);
+    crash(&python(&script("other.flush()"), held), 1, &[]);
+}
+
+#[test]
+fn a_write_that_is_a_sync_keeps_nothing_that_was_written_before_elsewhere() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = |flags: &str| {
+        format!(
+            "import os\nfile = os.open('old', os.O_RDWR)\n\
+             os.pwritev(file, [b'NEW'], 0, {flags})\n\
+             os.pwritev(file, [b'x'], 4096, os.RWF_DSYNC)\nos.write(1, b'saved')"
+        )
+    };
+    crash(&python(&script("os.RWF_DSYNC"), HELD), 0, &[]);
+    crash(&python(&script("0"), HELD), 1, &[]);
+}
+
+#[test]
+fn a_store_that_comes_before_a_promise_may_be_on_the_disk_before_it() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import mmap, os\nfile = os.open('old', os.O_RDWR)\nmap = mmap.mmap(file, 4)\n\
+                  map[0:3] = b'NEW'\nos.write(1, b'saved')";
+    // What is not promised must not show.
+    let hidden = "recovers: { shell: '[ -s acknowledged ] || ! grep -q NEW old' }";
+    crash(&python(script, hidden), 1, &[]);
+}
+
+#[test]
+fn memory_that_has_the_number_of_a_file_is_not_that_file() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import mmap, os\nmemory = os.memfd_create('it')\nos.write(memory, b'x' * 4096)\n\
+                  map = mmap.mmap(memory, 4096)\nmap[0:1] = b'y'\nos.fsync(memory)\n\
+                  file = os.open('old', os.O_RDWR)\nos.write(file, b'NEW')\nos.fsync(file)\n\
+                  os.write(1, b'saved')";
+    crash(&python(script, HELD), 0, &[]);
+}
+
+#[test]
+fn a_name_that_is_there_for_a_moment_alone_is_not_taken_for_what_was_promised() {
+    require!(right_to_trace());
+    let script = "ln -s /dev/shm/elsewhere acknowledged; rm acknowledged; echo x > new";
+    let project = shell(script, "recovers: { run: ['true'] }");
+    is_unknown(&project, "has a file `acknowledged`");
+    let script = "mv old ended; mv ended old";
+    let project = shell(script, "recovers: { run: ['true'] }");
+    is_unknown(&project, "has a file `ended`");
+}
+
+#[test]
+fn what_is_changed_by_another_path_and_changed_back_makes_the_run_incomplete() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // open_tree, AT_FDCWD, OPEN_TREE_CLONE
+    let script = "import ctypes, os\n\
+                  tree = ctypes.CDLL(None).syscall(428, -100, b'.', 1)\nassert tree >= 0\n\
+                  file = os.open('old', os.O_RDWR, dir_fd=tree)\nos.write(file, b'bad')\n\
+                  os.pwrite(file, b'old', 0)\nos.mkdir('new')";
+    let project = python(script, "recovers: { run: ['true'] }");
+    is_unknown(&project, "`open_tree` changed where files are");
+}
+
+#[test]
+fn a_recovery_that_could_see_what_the_run_left_elsewhere_is_refused() {
+    for sandbox in ["none", "{ root: host }"] {
+        let project = shell("> new", "recovers: { run: ['true'] }");
+        let path = project.path().join("scenarios/it.yaml");
+        let text = std::fs::read_to_string(&path).expect("a scenario");
+        std::fs::write(&path, format!("{text}sandbox: {sandbox}\n")).expect("written");
+        let run = project.harness(&["run", "scenarios/it.yaml"]);
+        run.assert_status(2);
+        assert!(
+            run.stderr.contains("`crash` needs a sandbox"),
+            "{}",
+            run.stderr
+        );
+        assert!(run.stderr.contains("it.yaml:"), "{}", run.stderr);
+    }
+}

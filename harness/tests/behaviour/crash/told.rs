@@ -1,0 +1,55 @@
+//! What is told of a state that the recovery fails on.
+
+use super::{SAVE, WHOLE, shell};
+use crate::support::require::{require, right_to_trace};
+
+#[test]
+fn a_finding_has_the_state_that_lost_least_as_data() {
+    require!(right_to_trace());
+    let project = shell(&SAVE.replace("SYNC", ":"), WHOLE);
+    let run = project.harness(&["run", "--format", "json", "scenarios/it.yaml"]);
+    run.assert_status(1);
+    let lines = run.json();
+    let findings = lines.iter().find_map(|line| line["findings"].as_array());
+    let findings = findings.expect("findings");
+    let cut = &findings[0]["power_cut"];
+    assert!(cut["state"].as_u64() > Some(0), "{findings:?}");
+    assert!(cut["failed"].as_u64() < cut["tried"].as_u64(), "{cut}");
+    let lost = cut["lost"].to_string();
+    assert!(lost.contains("write(next, 4 bytes at 0)"), "{cut}");
+    assert!(cut["left"].to_string().contains("old: "), "{cut}");
+    for format in ["junit", "ktap", "github"] {
+        let run = project.harness(&["run", "--format", format, "scenarios/it.yaml"]);
+        assert!(
+            run.stdout.contains("lost: write(next, 4 bytes at 0)"),
+            "{}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn a_page_shows_which_call_is_durable_behind_which_and_what_was_lost() {
+    require!(right_to_trace());
+    let script = format!("> '<b>&'; sync .; {}", SAVE.replace("SYNC", ":"));
+    let project = shell(&script, WHOLE);
+    let run = project.harness(&["crash", "--format", "html", "scenarios/it.yaml"]);
+    run.assert_status(1);
+    let page = &run.stdout;
+    let row = |call: &str| {
+        let mut rows = page.lines().filter(|line| line.starts_with("<tr class"));
+        let row = rows.find(|row| row.contains(call));
+        row.unwrap_or_else(|| panic!("{call}: {page}")).to_owned()
+    };
+    // The name is durable behind the sync of the folder.
+    let named = row("(&lt;b&gt;&amp;)");
+    assert!(
+        named.contains("fsync(.)") && named.ends_with("<td>there</tr>"),
+        "{named}"
+    );
+    let lost = row("write(next, 4 bytes at 0)");
+    assert!(lost.starts_with("<tr class=\"lost"), "{lost}");
+    assert!(page.contains("power cut</tr>"), "{page}");
+    assert!(page.contains("<details><summary>State "), "{page}");
+    assert!(!page.contains("<script") && !page.contains("<b>"), "{page}");
+}

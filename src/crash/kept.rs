@@ -1,0 +1,278 @@
+//! A folder, and what was seen of the calls that changed it, as a recording keeps them.
+
+use super::{Attributes, Content, HELD, Kind, Node, NodeId, Seen, Tree};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+
+/// The folder before a run, and the calls in their order.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Kept {
+    root: u32,
+    nodes: Vec<(u32, KeptNode)>,
+    inodes: Vec<(u64, u32)>,
+    /// What was seen of the calls.
+    pub seen: Vec<Seen>,
+    /// What is to be known beside.
+    pub remarks: Vec<String>,
+    /// What could not be seen.
+    pub unknown: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct KeptNode {
+    kind: KeptKind,
+    mode: u32,
+    owner: u32,
+    group: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum KeptKind {
+    File(#[serde(with = "text")] Vec<u8>),
+    Folder(Vec<(Name, u32)>),
+    Link(#[serde(with = "text")] Vec<u8>),
+    Other { mode: u32, device: u64 },
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Name(#[serde(with = "text")] Vec<u8>);
+
+impl Kept {
+    /// Keeps a folder, with the inodes of its files, and what was seen.
+    #[must_use]
+    pub fn new(tree: &Tree, inodes: &HashMap<u64, NodeId>, seen: &[Seen]) -> Self {
+        let node = |node: &Node| KeptNode {
+            kind: match &node.kind {
+                Kind::File(content) => KeptKind::File(content.to_vec()),
+                Kind::Folder(entries) => {
+                    let entries = entries.iter();
+                    KeptKind::Folder(
+                        entries
+                            .map(|(name, id)| (Name(name.clone()), id.0))
+                            .collect(),
+                    )
+                }
+                Kind::Link(to) => KeptKind::Link(to.clone()),
+                Kind::Other { mode, device } => KeptKind::Other {
+                    mode: *mode,
+                    device: *device,
+                },
+            },
+            mode: node.attributes.mode,
+            owner: node.attributes.owner,
+            group: node.attributes.group,
+        };
+        let mut inodes: Vec<_> = inodes.iter().map(|(inode, id)| (*inode, id.0)).collect();
+        inodes.sort_unstable();
+        Self {
+            root: tree.root.0,
+            nodes: tree.nodes.iter().map(|(id, it)| (id.0, node(it))).collect(),
+            inodes,
+            seen: seen.to_vec(),
+            remarks: Vec::new(),
+            unknown: Vec::new(),
+        }
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn tree(&self) -> Tree {
+        let node = |node: &KeptNode| Node {
+            kind: match &node.kind {
+                KeptKind::File(bytes) => Kind::File(Content::new(bytes.clone())),
+                KeptKind::Folder(entries) => {
+                    let entries = entries.iter();
+                    let entries = entries.map(|(name, id)| (name.0.clone(), NodeId(*id)));
+                    Kind::Folder(entries.collect())
+                }
+                KeptKind::Link(to) => Kind::Link(to.clone()),
+                KeptKind::Other { mode, device } => Kind::Other {
+                    mode: *mode,
+                    device: *device,
+                },
+            },
+            attributes: Attributes {
+                mode: node.mode,
+                owner: node.owner,
+                group: node.group,
+                xattrs: BTreeMap::new(),
+            },
+        };
+        let nodes = self.nodes.iter();
+        Tree::new(
+            NodeId(self.root),
+            nodes.map(|(id, kept)| (NodeId(*id), node(kept))),
+        )
+    }
+
+    /// Which node each inode was.
+    #[must_use]
+    pub fn inodes(&self) -> HashMap<u64, NodeId> {
+        let inodes = self.inodes.iter();
+        inodes.map(|(inode, id)| (*inode, NodeId(*id))).collect()
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Bytes {
+    Text(String),
+    Raw(Vec<u8>),
+}
+
+/// Bytes, written as text if they are valid text.
+pub(super) mod text {
+    use super::Bytes;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(in crate::crash) fn serialize<S: Serializer>(
+        bytes: &[u8],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => to.serialize_str(text),
+            Err(_) => bytes.serialize(to),
+        }
+    }
+
+    pub(in crate::crash) fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<Vec<u8>, D::Error> {
+        Ok(match Bytes::deserialize(from)? {
+            Bytes::Text(text) => text.into_bytes(),
+            Bytes::Raw(bytes) => bytes,
+        })
+    }
+}
+
+/// Bytes that may be missing.
+pub(super) mod maybe {
+    use super::Bytes;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde calls it with the field")]
+    pub(in crate::crash) fn serialize<S: Serializer>(
+        bytes: &Option<Vec<u8>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let bytes = bytes
+            .as_ref()
+            .map(|bytes| match std::str::from_utf8(bytes) {
+                Ok(text) => Bytes::Text(text.to_owned()),
+                Err(_) => Bytes::Raw(bytes.clone()),
+            });
+        bytes.serialize(to)
+    }
+
+    pub(in crate::crash) fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<Option<Vec<u8>>, D::Error> {
+        Ok(
+            Option::<Bytes>::deserialize(from)?.map(|bytes| match bytes {
+                Bytes::Text(text) => text.into_bytes(),
+                Bytes::Raw(bytes) => bytes,
+            }),
+        )
+    }
+}
+
+/// The name of a call that is held, or of what the harness does itself.
+pub(super) mod call {
+    use super::HELD;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(in crate::crash) fn serialize<S: Serializer>(name: &str, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(name)
+    }
+
+    pub(in crate::crash) fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<&'static str, D::Error> {
+        let name = String::deserialize(from)?;
+        let mut known = HELD.into_iter().chain(["exit"]);
+        known
+            .find(|known| **known == *name)
+            .ok_or_else(|| D::Error::custom(format!("`{name}` is no call that is held")))
+    }
+}
+
+/// A time in nanoseconds.
+pub(super) mod nanoseconds {
+    use perf_records::units::Nanos;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde calls it with the field"
+    )]
+    pub(in crate::crash) fn serialize<S: Serializer>(
+        time: &Nanos,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(time.0)
+    }
+
+    pub(in crate::crash) fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<Nanos, D::Error> {
+        Ok(Nanos(u64::deserialize(from)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crash::{Act, Opened};
+    use perf_records::units::Nanos;
+
+    #[test]
+    fn what_is_kept_comes_back_with_any_bytes() {
+        let (root, file, link) = (NodeId(0), NodeId(3), NodeId(4));
+        let entries = [(b"\xff".to_vec(), file), (b"l".to_vec(), link)];
+        let tree = Tree::new(
+            root,
+            [
+                (root, Node::folder(entries)),
+                (file, Node::file(Content::new(b"\0\xfe".to_vec()))),
+                (
+                    link,
+                    Node {
+                        kind: Kind::Link(b"to".to_vec()),
+                        attributes: Attributes::default(),
+                    },
+                ),
+            ],
+        );
+        let inodes = HashMap::from([(9, file)]);
+        let of = |path: Option<&[u8]>| Opened {
+            path: path.map(<[u8]>::to_vec),
+            inode: 9,
+        };
+        let seen = |call, act| Seen {
+            thread: 7,
+            call,
+            time: Nanos(u64::MAX),
+            act,
+        };
+        let all = vec![
+            seen("fsync", Act::Maps(of(Some(b"\xff")))),
+            seen("write", Act::Said(b"\xf0".to_vec())),
+            seen(
+                "exit",
+                Act::Mapped {
+                    file: of(None),
+                    content: b"x".to_vec(),
+                },
+            ),
+        ];
+        let kept = Kept::new(&tree, &inodes, &all);
+        let text = serde_json::to_string(&kept).expect("text");
+        let again: Kept = serde_json::from_str(&text).expect("it");
+        assert_eq!(again.tree(), tree);
+        assert_eq!(again.inodes(), inodes);
+        assert_eq!(again.seen, all);
+        let other = text.replace("\"fsync\"", "\"getpid\"");
+        assert!(serde_json::from_str::<Kept>(&other).is_err());
+    }
+}
