@@ -104,6 +104,7 @@ pub(super) fn workload(
         fixed_addresses,
         limits: limits::of_processes(bench, plan),
         group,
+        allowed: None,
         held: match plan.crash {
             Some(_) => watched(),
             None => held(&plan.faults),

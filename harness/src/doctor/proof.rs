@@ -97,6 +97,7 @@ pub(super) fn workload(bench: &Bench<'_>, world: World) -> Result<Workload, Laun
         limits: bench.own_limits(),
         group: None,
         held: Default::default(),
+        allowed: None,
     })
 }
 

@@ -91,5 +91,6 @@ pub(crate) fn workload(
         limits: bench.own_limits(),
         group: None,
         held: Default::default(),
+        allowed: None,
     })
 }

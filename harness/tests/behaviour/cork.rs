@@ -67,6 +67,7 @@ pub(crate) fn workload(words: &[&str], world: &World) -> Workload {
         limits: Vec::new(),
         group: None,
         held: Default::default(),
+        allowed: None,
     }
 }
 
@@ -163,6 +164,7 @@ fn the_end_of_its_go_pipe_ends_a_parked_process_whatever_others_were_parked_late
             limits: &[],
             group: None,
             gate: None,
+            refusing: None,
             token: token(),
         };
         let parked: Vec<Parked> = (0..50)

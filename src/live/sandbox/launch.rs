@@ -8,7 +8,7 @@ use super::status::{failed, message};
 use super::stdio::{self, Stdio};
 use super::world::{Layout, World};
 use super::{Cgroup, Program};
-use crate::gate::HeldCalls;
+use crate::gate::{AllowedCalls, Denial, HeldCalls};
 use crate::host;
 use crate::sys::gate::Listener;
 use crate::sys::process::{self, Message, Own, ResourceLimit, Spawn, Stage};
@@ -50,6 +50,8 @@ pub struct Workload {
     pub group: Option<Arc<Cgroup>>,
     /// The calls that are held in front of the kernel; empty for none.
     pub held: HeldCalls,
+    /// The calls that alone are allowed, and what becomes of the others; `None` to allow all.
+    pub allowed: Option<(AllowedCalls, Denial)>,
 }
 
 /// A workload that waits at its cork.
@@ -102,6 +104,9 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
     };
     let token = process::token();
     let gate = (!workload.held.is_empty()).then(|| workload.held.program(token));
+    let allowed = workload.allowed.as_ref();
+    let refusing = allowed.map(|(calls, denial)| calls.program(*denial, token));
+    let refusing = refusing.transpose()?;
     let parked = process::park(&Spawn {
         program: &program,
         arguments: &workload.arguments,
@@ -116,6 +121,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         limits: &workload.limits,
         group: workload.group.as_ref().map(|group| group.as_fd()),
         gate: gate.as_deref(),
+        refusing: refusing.as_deref(),
         token,
     })
     .map_err(|source| LaunchError::Fork {
