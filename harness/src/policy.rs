@@ -41,8 +41,8 @@ pub(crate) struct Arguments {
     /// `socket` and `socketpair`, the options of `prctl` and the flags of `clone`
     #[arg(long, conflicts_with = "check")]
     names: bool,
-    /// Allow these calls beside, which no scenario makes: those of a container's runtime between its
-    /// filter and the program
+    /// Allow these calls beside, which no scenario makes: those of a container's runtime between
+    /// its filter and the program
     #[arg(long, value_name = "CALLS", value_delimiter = ',', value_parser = also)]
     also: Vec<(String, Needs)>,
     /// Run each scenario this many times: what any of the runs needs is needed

@@ -294,7 +294,7 @@ fn what_is_not_understood_is_refused_with_its_place() {
         ),
         (
             all("{\"names\": [\"a\"], \"action\": \"SCMP_ACT_LOG\"}"),
-            "4:29: the only action",
+            "4:28: the only action",
         ),
         (all("{\"names\": [\"a\"]}"), "4:1: `action` is missing"),
         (
@@ -303,7 +303,7 @@ fn what_is_not_understood_is_refused_with_its_place() {
         ),
         (
             all("{\"names\": [\"a\"], \"action\": \"SCMP_ACT_ALLOW\", \"includes\": {}}"),
-            "4:49: the key `includes`",
+            "4:46: the key `includes`",
         ),
         (
             args("{\"index\": 0, \"value\": 3, \"op\": \"SCMP_CMP_EQ\"}"),
@@ -311,7 +311,7 @@ fn what_is_not_understood_is_refused_with_its_place() {
         ),
         (
             args("{\"index\": 1, \"value\": 3, \"op\": \"SCMP_CMP_GE\"}"),
-            "4:81: the operator `SCMP_CMP_GE`",
+            "4:90: the operator `SCMP_CMP_GE`",
         ),
         (
             args("{\"index\": 1, \"value\": 15, \"valueTwo\": 3, \"op\": \"SCMP_CMP_MASKED_EQ\"}"),
@@ -319,7 +319,7 @@ fn what_is_not_understood_is_refused_with_its_place() {
         ),
         (
             args("{\"index\": 6, \"value\": 3, \"op\": \"SCMP_CMP_EQ\"}"),
-            "4:66: a call has the arguments 0 to 5",
+            "4:69: a call has the arguments 0 to 5",
         ),
         (
             "{\"defaultAction\": \"SCMP_ACT_ERRNO\", \"defaultErrnoRet\": 0}".to_owned(),
@@ -327,11 +327,11 @@ fn what_is_not_understood_is_refused_with_its_place() {
         ),
         (
             "{\"defaultAction\": \"SCMP_ACT_ERRNO\"} x".to_owned(),
-            "1:38: nothing may follow",
+            "1:37: nothing may follow",
         ),
         (
             format!("{{\"flags\": {}", "[".repeat(100)),
-            "1:42: the lists and maps are too deep",
+            "1:43: the lists and maps are too deep",
         ),
     ];
     for (text, wanted) in cases {
