@@ -13,6 +13,7 @@ pub mod matching;
 pub mod matrix;
 pub mod mutate;
 pub mod plan;
+pub mod policy;
 pub mod report;
 pub mod run;
 pub mod scenario;

@@ -17,6 +17,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "check",
             "sweep",
             "crash",
+            "policy",
             "merge",
         ],
     ),

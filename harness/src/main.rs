@@ -22,6 +22,7 @@ mod merge;
 mod mutate;
 mod new;
 mod out;
+mod policy;
 mod record;
 mod reports;
 mod results;
@@ -88,6 +89,8 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Run a recovery on every state that a power cut may leave
     Crash(crash::Arguments),
+    /// Make a policy for seccomp of what scenarios do, or compare one
+    Policy(policy::Arguments),
     /// Run any command, say what it did, or hold that to rules
     Check(check::Arguments),
     /// Accept or reject the traces that wait for review
@@ -121,7 +124,7 @@ impl Command {
     fn traces(&self) -> bool {
         match self {
             Self::Run(_) | Self::New(_) | Self::Calibrate(_) | Self::Mutate(_) => true,
-            Self::Check(_) | Self::Crash(_) | Self::Sweep(_) => true,
+            Self::Check(_) | Self::Crash(_) | Self::Sweep(_) | Self::Policy(_) => true,
             Self::Trace(_) | Self::Record(_) | Self::Stat(_) => true,
             // It reads the formats of this machine's events.
             Self::Events(_) | Self::Diff(_) | Self::Doctor => true,
@@ -163,6 +166,7 @@ fn main() -> ExitCode {
         Command::New(arguments) => new::main(arguments),
         Command::Sweep(arguments) => sweep::main(arguments),
         Command::Crash(arguments) => crash::main(arguments),
+        Command::Policy(arguments) => policy::main(arguments),
         Command::Check(arguments) => check::main(arguments),
         Command::Review(arguments) => review::main(arguments),
         Command::Matrix(arguments) => matrix::main(arguments),

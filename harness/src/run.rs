@@ -8,12 +8,14 @@ use crate::results::{Form, Results};
 use crate::shard::{self, Sharding, Share};
 use crate::suite::{Chosen, exit_status, require_all};
 use crate::{is_ci, out, signals, status};
+use clap::ValueEnum;
 use perf_live::host::Host;
 use perf_records::units::shown_path;
 use printer::Printer;
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use trace_harness::report;
+use trace_harness::run::{Action, Bench, Enforced};
 use trace_harness::run::{Control, Fault, Item, Options, ScenarioReport, Suite, Update};
 use trace_harness::snapshot::{self, Place};
 use trace_harness::verdict::Verdict;
@@ -62,6 +64,13 @@ pub(crate) struct Arguments {
     vm: Option<String>,
     #[command(flatten)]
     listed: Listed,
+    /// Run each workload under this policy, in a form of `harness policy`: what it refuses is told,
+    /// with the line in FILE, and fails the scenario
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    policy: Option<PathBuf>,
+    /// What becomes of a call that the policy refuses
+    #[arg(long, value_enum, default_value_t = PolicyAction::Errno, requires = "policy")]
+    policy_action: PolicyAction,
     /// Run nothing, and print the names of the scenarios
     #[arg(long, conflicts_with_all = ["vm", "from"])]
     list: bool,
@@ -74,6 +83,17 @@ pub(crate) struct Arguments {
     /// Run all of them this many times one after the other, and report on each
     #[arg(long, value_name = "N", default_value_t = 1, hide = true)]
     rounds: u32,
+}
+
+/// What becomes of a refused call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PolicyAction {
+    /// It fails with the error of the policy
+    Errno,
+    /// It is made, and told
+    Log,
+    /// It kills its process
+    Kill,
 }
 
 /// Which snapshots are written.
@@ -122,13 +142,38 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         return status;
     }
     let from = arguments.from.as_deref();
+    let enforced = match enforced(arguments) {
+        Ok(enforced) => enforced,
+        Err(status) => return status,
+    };
     match chosen.unwrap_or_else(|| choose(arguments)) {
         Ok((items, share)) => {
             let work = |suite: &Suite<'_>| run(arguments, suite, share.as_ref());
-            arguments.chosen.work_on(items, from, work)
+            let change =
+                |bench: &mut Bench<'_>| enforced.into_iter().for_each(|it| bench.enforce(it));
+            arguments.chosen.work_with(change, items, from, work)
         }
         Err(status) => status,
     }
+}
+
+/// Returns the policy that workloads run under.
+fn enforced(arguments: &Arguments) -> Result<Option<Enforced>, u8> {
+    let Some(file) = &arguments.policy else {
+        return Ok(None);
+    };
+    let action = match arguments.policy_action {
+        PolicyAction::Errno => Action::Error,
+        PolicyAction::Log => Action::Tell,
+        PolicyAction::Kill => Action::Kill,
+    };
+    let policy = crate::policy::read(file)?;
+    let file = shown_path(file).to_string();
+    Ok(Some(Enforced {
+        policy,
+        file,
+        action,
+    }))
 }
 
 /// Returns the scenarios that are to run, and which share of all chosen ones they are.
@@ -161,8 +206,18 @@ fn verdict_options(arguments: &Arguments) -> Vec<String> {
         UpdateFor::Kernel => "--update=kernel".to_owned(),
         UpdateFor::Unseen => "--update=unseen".to_owned(),
     });
+    let policy = arguments.policy.as_ref().map(|file| {
+        let action = arguments.policy_action.to_possible_value();
+        let action = action.map(|action| action.get_name().to_owned());
+        format!(
+            "--policy {} --policy-action {}",
+            shown_path(file),
+            action.unwrap_or_default()
+        )
+    });
     let require = require_all().then(|| "HARNESS_REQUIRE=all".to_owned());
-    repeat.into_iter().chain(update).chain(require).collect()
+    let given = [repeat, update, policy, require];
+    given.into_iter().flatten().collect()
 }
 
 /// The names, without a look at the machine: a list takes no right to trace.

@@ -93,6 +93,17 @@ impl Chosen {
         recording: Option<&Path>,
         work: impl FnOnce(&Suite<'_>) -> u8,
     ) -> u8 {
+        self.work_with(|_| {}, items, recording, work)
+    }
+
+    /// As above, with a bench that is changed before.
+    pub(crate) fn work_with(
+        &self,
+        change: impl FnOnce(&mut Bench<'_>),
+        items: Vec<Item>,
+        recording: Option<&Path>,
+        work: impl FnOnce(&Suite<'_>) -> u8,
+    ) -> u8 {
         let host = Host::running();
         let bench = match bench(&host) {
             Ok(bench) => bench,
@@ -102,6 +113,7 @@ impl Chosen {
             .for_runs(self.jobs())
             .with_backlog(self.backlog.map(Bounds::of));
         let mut bench = bench.with_patience(self.patience.unwrap_or(1));
+        change(&mut bench);
         if let Some(path) = recording {
             let recording = match RecordedRun::open(path) {
                 Ok(recording) => recording,

@@ -99,6 +99,7 @@ impl EventsPlan {
             fetches: Arc::default(),
             copies: Vec::new(),
             starts: wants.contains(&Wanted::Starts),
+            every: wants.contains(&Wanted::Every),
             turns: wants.contains(&Wanted::Turns),
             reach,
             chained: chains::chained(wants)?,
@@ -136,7 +137,9 @@ impl EventsPlan {
             .is_some_and(Selection::is_everything)
         {
             words.words.extend(confined(wants).into_iter().flatten());
-            words.words.extend(self.starts.then_some("all"));
+            words
+                .words
+                .extend((self.starts || self.every).then_some("all"));
             if wants.contains(&Wanted::Changes) {
                 words.words.extend(crash::recorded());
             }

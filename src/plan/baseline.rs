@@ -1,7 +1,7 @@
 //! Plans the baseline: a second run to compare with.
 
 use super::expected::Resolver;
-use super::{Counters, Facts, Marks, Plan, PlanError, owners};
+use super::{Counters, EventsPlan, Facts, Marks, Plan, PlanError, owners};
 use crate::matching::{Expected, Matcher};
 use crate::scenario::{CountRange, Difference, Expect, NumberOf, Scenario};
 use std::collections::BTreeMap;
@@ -61,6 +61,10 @@ pub(super) fn baseline(
             ..Expected::default()
         },
         sections: BTreeMap::new(),
+        events: EventsPlan {
+            every: false,
+            ..plan.events.clone()
+        },
         marks: Marks {
             sections: BTreeMap::new(),
             shown: None,

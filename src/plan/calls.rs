@@ -121,7 +121,8 @@ impl EventsPlan {
     /// of its own. The signal is made before the call is left (`__seccomp_filter()`,
     /// `kernel/seccomp.c`).
     pub(super) fn add_refusals(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
-        let is_of_interest = self.reach == Reach::Everything && self.selection.is_some();
+        let is_of_interest =
+            self.reach == Reach::Everything && (self.selection.is_some() || self.every);
         if !is_of_interest || !catalogue.may_add(REFUSAL, REFUSED) {
             return Ok(());
         }

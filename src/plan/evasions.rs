@@ -95,12 +95,13 @@ impl EventsPlan {
     /// so.
     pub(super) fn watch_legacy(&mut self, catalogue: &dyn Catalogue) -> Result<(), EventsError> {
         let native = Abi::native();
-        let is_wanted = self.selection.as_ref().is_some_and(|selection| {
-            let mut numbers = LEGACY_CALLS
-                .iter()
-                .filter_map(|name| names::number(native, name));
-            numbers.any(|number| selection.contains(native, number))
-        });
+        let is_wanted = self.every
+            || self.selection.as_ref().is_some_and(|selection| {
+                let mut numbers = LEGACY_CALLS
+                    .iter()
+                    .filter_map(|name| names::number(native, name));
+                numbers.any(|number| selection.contains(native, number))
+            });
         let name = TracepointName::parse(LEGACY).filter(|_| is_wanted);
         let Some(name) = name.filter(|_| self.reach == Reach::Everything) else {
             return Ok(());

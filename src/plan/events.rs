@@ -128,6 +128,9 @@ pub struct EventsPlan {
     pub copies: Vec<Copies>,
     /// Whether the calls by which a dynamic loader starts a program are told from others.
     pub starts: bool,
+    /// Whether every call is recorded, and told with the words of its arguments, for what the run
+    /// needs of the kernel.
+    pub every: bool,
     /// Whether each thread's coming onto a CPU is recorded.
     pub turns: bool,
     /// How far the right to trace goes that it was made for.

@@ -23,6 +23,8 @@ pub struct Facts<'a> {
     /// `kernel.io_uring_disabled`, 2 if no process may use io_uring; `None` if the kernel has no
     /// such switch (before Linux 6.6).
     pub io_uring_disabled: Option<i64>,
+    /// Whether every call is recorded, however few a scenario asks for.
+    pub every_call: bool,
     /// What reads the memory of workloads.
     pub reader: MemoryReader,
     /// Why it is not BPF, if it is not.

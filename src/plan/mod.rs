@@ -255,7 +255,7 @@ pub fn resolve(
     };
     limits::check(scenario, facts)?;
     let owners = owners("workload", &scenario.workload, scenario, facts)?;
-    let wants = wanted::all(scenario);
+    let wants = wanted::all(scenario, facts.every_call);
     let contents = scenario.snapshot.keys().map_or(0, |keys| keys.contents);
     let contents = contents.max(scenario.beside.contents);
     let memory = MemoryPlan {

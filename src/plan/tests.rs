@@ -216,6 +216,7 @@ fn resolved_by(
     let has_command = |command: &str| command == "true";
     let signatures = expected::signatures();
     let facts = Facts {
+        every_call: false,
         signatures: &signatures,
         lacks: &|feature| (feature == Feature::Uprobes).then(|| "there is no source".to_owned()),
         user: &|_| None,

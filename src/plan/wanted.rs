@@ -23,6 +23,9 @@ pub enum Wanted {
     Marks,
     /// To see what the run is confined to: these calls, beside those that the author asked for.
     Confined(BTreeSet<&'static str>),
+    /// To see every call, for what the run needs of the kernel: the first that was never asked for
+    /// may be any.
+    Every,
     /// To see what changes the working directory: a power cut may leave some of it.
     Changes,
     /// To see where a wanted call may have been made unseen: through an io_uring, or as a 32-bit
@@ -79,8 +82,11 @@ impl Wanted {
 }
 
 /// Returns what a scenario asks for, and what judging it takes.
-pub(super) fn all(scenario: &Scenario) -> Vec<Wanted> {
+///
+/// With `every`, every call is recorded beside.
+pub(super) fn all(scenario: &Scenario, every: bool) -> Vec<Wanted> {
     let mut wants = wants(scenario);
+    wants.extend(every.then_some(Wanted::Every));
     wants.extend(matches!(scenario.trace.since, Since::Main).then_some(Wanted::Starts));
     wants.extend(marks::are_written(scenario).then_some(Wanted::Marks));
     let native = Abi::native();

@@ -288,6 +288,7 @@ fn report(line: Line) -> Result<ScenarioReport, String> {
         limit.ok_or_else(|| format!("has the limit `{word}`"))
     };
     Ok(ScenarioReport {
+        needs: None,
         name: line.name,
         file: line.file,
         row: String::new(),

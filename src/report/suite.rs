@@ -166,6 +166,7 @@ pub(super) mod tests {
 
     pub(in crate::report) fn report() -> ScenarioReport {
         ScenarioReport {
+            needs: None,
             usage: Usage {
                 cpu: Some(std::time::Duration::from_micros(2500)),
                 memory_peak: Some(3 << 20),

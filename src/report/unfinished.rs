@@ -14,6 +14,7 @@ const WHY: &str = "the run has not finished";
 #[must_use]
 pub fn unfinished() -> ScenarioReport {
     ScenarioReport {
+        needs: None,
         name: "harness".to_owned(),
         file: PathBuf::new(),
         row: String::new(),

@@ -56,6 +56,7 @@ mod tests {
     #[test]
     fn a_run_whose_directory_cannot_be_removed_is_broken_whatever_it_was() {
         let mut report = ScenarioReport {
+            needs: None,
             struck: Vec::new(),
             name: "it".to_owned(),
             file: "it.yaml".into(),

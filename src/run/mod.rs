@@ -21,6 +21,7 @@ mod limits;
 mod living;
 mod machine;
 mod marks;
+mod needing;
 mod once;
 mod opening;
 mod options;
@@ -61,6 +62,7 @@ pub use flight::{
 pub use gate::Doing;
 pub use ground::Names;
 pub use living::{AttachError, Attached, follow_living};
+pub use needing::{Action, Enforced};
 pub use options::{Options, Update};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};
 pub use reader::Reader;
@@ -131,6 +133,8 @@ pub struct Bench<'a> {
     programs: Programs,
     keeps_records: AtomicBool,
     strings: StringSource,
+    every_call: bool,
+    enforced: Option<Enforced>,
     backlog: Option<Bounds>,
     // Made before the pins: it is slow while they hold the tracepoints.
     capture: OnceLock<Result<Arc<Capture>, CaptureError>>,
@@ -170,6 +174,8 @@ impl<'a> Bench<'a> {
             programs: given_programs(),
             keeps_records: AtomicBool::new(false),
             strings: StringSource::Auto,
+            every_call: false,
+            enforced: None,
             backlog: None,
             capture: OnceLock::new(),
             reach: OnceLock::new(),
@@ -215,6 +221,18 @@ impl<'a> Bench<'a> {
     pub fn with_strings(mut self, strings: StringSource) -> Self {
         self.strings = strings;
         self
+    }
+
+    /// Has every call of workloads recorded, however few their scenarios ask for, and told of each
+    /// run what it needed.
+    pub fn record_every_call(&mut self) {
+        self.every_call = true;
+    }
+
+    /// Has workloads run under a policy, whose refusals fail them.
+    pub fn enforce(&mut self, enforced: Enforced) {
+        self.enforced = Some(enforced);
+        self.record_every_call();
     }
 
     /// Bounds what may wait to be read, in place of [`Bounds::default`].

@@ -7,6 +7,7 @@ use super::gate::{Doing, prove, witnessed};
 use super::ground::Names;
 use super::limits::Limiter;
 use super::marks::normalised;
+use super::needing;
 use super::overwritten::conclude;
 use super::probes;
 use super::session::{SessionError, system};
@@ -15,6 +16,7 @@ use super::{Bench, Control, Extras, Fired, Observer, Patience, RunError, Setting
 use crate::crash::Ended;
 use crate::matching::forget_begins;
 use crate::plan::Plan;
+use crate::policy::Needs;
 use crate::trace::{Builder, Trace, View};
 use crate::verdict::{self, About, Finding, Known, Run};
 use perf_live::events::Origin;
@@ -180,7 +182,9 @@ pub(super) fn started(
         saving.end(&events, bench.host, &plan.events, besides, &run)?;
     }
     bench.recycle(events, &run.account);
-    collector.finish(run, &bench.signatures)
+    let (mut run, trace) = collector.finish(run, &bench.signatures)?;
+    needing::judge(bench, plan, &mut run);
+    Ok((run, trace))
 }
 
 /// The working directory before a run, and what was seen of the calls that changed it.
@@ -238,6 +242,8 @@ pub(super) struct Collector<'a> {
     /// How many submissions to an io_uring were seen.
     n_submissions: u64,
     builder: Builder,
+    /// What the workload needed of the kernel, where that is asked for.
+    needs: Option<Needs>,
     /// All calls that faults are about, those of loaders and before the mark as well.
     faulted: Option<Builder>,
     /// How the calls ended that may have changed the working directory.
@@ -256,6 +262,7 @@ impl<'a> Collector<'a> {
             evading: None,
             n_submissions: 0,
             builder: Builder::new(plan.keeps_order()),
+            needs: plan.events.every.then(Needs::default),
             ended: Vec::new(),
             faulted: (!plan.faults.is_empty()).then(|| Builder::new(true)),
             error: None,
@@ -278,6 +285,9 @@ impl<'a> Collector<'a> {
             directory: run.directory.clone(),
             ..self.plan.view.clone().unwrap_or_default()
         };
+        if let Some(needs) = self.needs {
+            needing::conclude(needs, self.plan, &mut run);
+        }
         let mut trace = self.builder.finish();
         let faulted = self.faulted.map(Builder::finish);
         let faulted = faulted.map(|trace| trace.normalise(&view, signatures));
@@ -343,6 +353,9 @@ impl Observer for Collector<'_> {
                     call.name().unwrap_or("?")
                 ));
             }
+        }
+        if let Some(needs) = &mut self.needs {
+            needs.note(observation);
         }
         if let (Some(faulted), false) = (
             &mut self.faulted,

@@ -1,7 +1,8 @@
 //! What is reported of a scenario's runs.
 
 use super::{Item, Outcome};
-use crate::verdict::{Finding, Verdict};
+use crate::policy::Needs;
+use crate::verdict::{Finding, Known, Verdict};
 use perf_live::units::{Limit, Usage};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,6 +41,9 @@ pub struct ScenarioReport {
     pub dumped: Option<PathBuf>,
     /// Whether it fails by its snapshot alone.
     pub only_snapshot: bool,
+    /// What all its runs together needed of the kernel, where every call was recorded.
+    /// `None` without a run.
+    pub needs: Option<Known<Needs>>,
     /// What kernels are compared by, of the (last) run ([`Outcome::shown`](super::Outcome::shown)).
     pub trace: Option<String>,
     /// The whole trace of the (last) run, if its scenario has no snapshot.
@@ -65,6 +69,7 @@ impl ScenarioReport {
             kept: None,
             dumped: None,
             only_snapshot: false,
+            needs: None,
             trace: None,
             whole: None,
         }
@@ -77,6 +82,13 @@ impl ScenarioReport {
         self.trace = outcome.shown.take();
         self.whole = outcome.whole.take();
         (self.events, self.lost) = (outcome.events, outcome.lost);
+        let needs = std::mem::replace(&mut outcome.needs, Known::No(String::new()));
+        match (&mut self.needs, needs) {
+            (Some(Known::Yes(all)), Known::Yes(needs)) => all.add(&needs),
+            // What one run did not tell, no other tells for it.
+            (Some(Known::No(_)), _) => {}
+            (own, needs) => *own = Some(needs),
+        }
         self.usage = outcome.usage;
         self.struck = std::mem::take(&mut outcome.struck);
         let mut remarks = std::mem::take(&mut outcome.remarks);

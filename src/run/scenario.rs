@@ -5,6 +5,7 @@ use super::once::once;
 use super::{Bench, Control, Extras, Item, RunError};
 use crate::matching::SPAN;
 use crate::plan::Plan;
+use crate::policy::Needs;
 use crate::snapshot::{self, Provenance, Stored};
 use crate::verdict::{self, About, Finding, Judgement, Known, Run, Verdict, counts};
 use perf_live::errors::chain;
@@ -45,6 +46,8 @@ pub struct Outcome {
     pub snapshot: SnapshotOutcome,
     /// Whether the run fails by its snapshot alone.
     pub only_snapshot: bool,
+    /// What the run needed of the kernel, where every call was recorded.
+    pub needs: Known<Needs>,
     /// The run itself, where every event of it was kept ([`Plan::keeps_all`]).
     pub run: Option<Box<Run>>,
 }
@@ -288,6 +291,7 @@ impl Outcome {
             remarks: run.account.remarks(),
             usage: run.usage,
             struck: run.struck(),
+            needs: run.needs.clone(),
             ..Self::without_run(judgement)
         }
     }
@@ -308,6 +312,7 @@ impl Outcome {
             whole: None,
             snapshot: SnapshotOutcome::NotCompared,
             only_snapshot: false,
+            needs: Known::No("there was no run".to_owned()),
             run: None,
         }
     }

@@ -115,6 +115,7 @@ impl<'a> Suite<'a> {
         let (reader, without_bpf) = bench.reader();
         let facts = Facts {
             reader,
+            every_call: bench.every_call,
             without_bpf: without_bpf.as_deref(),
             release: &bench.release,
             has_command: &has_command,

@@ -1,6 +1,6 @@
 //! Prepares a scenario's workload for the sandbox.
 
-use super::{Bench, RunError, limits};
+use super::{Bench, RunError, limits, needing};
 use crate::plan::{Plan, WorldPlan, held, watched};
 use crate::scenario::FileSource;
 pub use crate::scenario::PATH;
@@ -136,6 +136,7 @@ pub(super) fn workload(
         fixed_addresses,
         limits: limits::of_processes(bench, plan),
         group,
+        allowed: needing::allowed(bench, plan),
         held: match plan.crash {
             Some(_) => watched(),
             None => held(&plan.faults),

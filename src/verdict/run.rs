@@ -2,6 +2,7 @@
 
 use super::{Crashed, Faults, Finding, Known};
 use crate::crash::Built;
+use crate::policy::Needs;
 use crate::trace::Normalised;
 use perf_live::events::Account;
 use perf_live::sandbox::{Captured, Exited, Left};
@@ -48,6 +49,8 @@ pub struct Run<T = Normalised> {
     pub directory: Option<String>,
     /// What was found while it was read: a missing mark, or what a recording does not say.
     pub findings: Vec<Finding>,
+    /// What it needed of the kernel, where every call was recorded.
+    pub needs: Known<Needs>,
     /// What became of its faults.
     pub faults: Known<Faults>,
     /// All calls that its faults are about, those of loaders and from before its start as well;
@@ -87,6 +90,7 @@ impl Run<()> {
             account,
             directory: None,
             findings: Vec::new(),
+            needs: Known::No("not every call was asked for".to_owned()),
             faults: Known::No(unknown("say what was done to calls")),
             held: None,
             changes: None,
@@ -139,6 +143,7 @@ impl Run<()> {
             directory: self.directory,
             findings: self.findings,
             faults: self.faults,
+            needs: self.needs,
             held: self.held,
             changes: self.changes,
             crash: self.crash,

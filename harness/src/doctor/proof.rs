@@ -98,6 +98,7 @@ pub(super) fn workload(bench: &Bench<'_>, world: World) -> Result<Workload, Laun
         group: None,
         held: Default::default(),
         lasts: None,
+        allowed: None,
     })
 }
 

@@ -136,6 +136,7 @@ mod tests {
                 | Wanted::Confined(_)
                 | Wanted::Changes
                 | Wanted::Evasions
+                | Wanted::Every
                 | Wanted::Turns
                 | Wanted::Chains(..) => Vec::new(),
             })

@@ -92,5 +92,6 @@ pub(crate) fn workload(
         group: None,
         held: Default::default(),
         lasts: None,
+        allowed: None,
     })
 }

@@ -68,6 +68,7 @@ pub(crate) fn workload(words: &[&str], world: &World) -> Workload {
         group: None,
         held: Default::default(),
         lasts: None,
+        allowed: None,
     }
 }
 
@@ -164,6 +165,7 @@ fn the_end_of_its_go_pipe_ends_a_parked_process_whatever_others_were_parked_late
             limits: &[],
             group: None,
             gate: None,
+            refusing: None,
             token: token(),
         };
         let parked: Vec<Parked> = (0..50)

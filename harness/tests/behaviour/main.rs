@@ -32,6 +32,7 @@ mod mutants;
 mod on_failure;
 mod page;
 mod panics;
+mod policy;
 mod probes;
 mod recorded_baseline;
 mod recorded_command;

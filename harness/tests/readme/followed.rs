@@ -27,6 +27,7 @@ followed! {
     limits: "harness/docs/limits.md",
     many: "harness/docs/many.md",
     perf: "harness/docs/perf.md",
+    policy: "harness/docs/policy.md",
     python_go: "harness/docs/python-go.md",
     rust: "harness/docs/rust.md",
     suite: "harness/docs/suite.md",

@@ -80,12 +80,13 @@ const TRACE_HARNESS: Rooms = &[
     ("scenario", &["crash"]),
     ("trace", &[]),
     ("matching", &["scenario", "trace"]),
+    ("policy", &[]),
     ("mutate", &["trace"]),
     ("calibrate", &["matching", "scenario", "trace"]),
     ("plan", &["crash", "matching", "scenario", "trace"]),
     (
         "verdict",
-        &["crash", "matching", "plan", "scenario", "trace"],
+        &["crash", "matching", "plan", "policy", "scenario", "trace"],
     ),
     (
         "sweep",
@@ -103,6 +104,7 @@ const TRACE_HARNESS: Rooms = &[
             "matching",
             "mutate",
             "plan",
+            "policy",
             "scenario",
             "snapshot",
             "sweep",

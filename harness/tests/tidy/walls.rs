@@ -18,6 +18,7 @@ const PURE: &[&str] = &[
     "matching",
     "mutate",
     "sweep",
+    "policy",
     "calibrate",
     "plan",
     "verdict",

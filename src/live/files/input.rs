@@ -20,6 +20,8 @@ pub struct Bound {
 
 /// The bound of a scenario.
 pub const SCENARIO: Bound = Bound::new("a scenario", 1);
+/// Of a policy for seccomp; those of large suites have some 100 KiB.
+pub const POLICY: Bound = Bound::new("a policy", 16);
 /// Of a list of kernels.
 pub const KERNELS: Bound = Bound::new("a list of kernels", 1);
 /// The bound of a snapshot.

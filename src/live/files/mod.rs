@@ -10,8 +10,8 @@ mod output;
 mod recording;
 
 pub use input::{
-    Bound, EVENTS, FUNCTIONS, InputError, KERNELS, Kind, LAID, PROGRAM, SCENARIO, SNAPSHOT, TRACE,
-    look, open, open_stream, read, text,
+    Bound, EVENTS, FUNCTIONS, InputError, KERNELS, Kind, LAID, POLICY, PROGRAM, SCENARIO, SNAPSHOT,
+    TRACE, look, open, open_stream, read, text,
 };
 pub use output::{Access, Output, OutputError, write, write_new};
 pub use recording::recording;

@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 use syscall_model::names::Abi;
 
 // include/uapi/linux/bpf_common.h, include/uapi/linux/filter.h
-const LOAD: u16 = 0x20;
-const JUMP: u16 = 0x05;
-const IF_EQUAL: u16 = 0x15;
-const IF_AT_LEAST: u16 = 0x35;
-const RETURN: u16 = 0x06;
+pub(super) const LOAD: u16 = 0x20;
+pub(super) const JUMP: u16 = 0x05;
+pub(super) const IF_EQUAL: u16 = 0x15;
+pub(super) const IF_AT_LEAST: u16 = 0x35;
+pub(super) const RETURN: u16 = 0x06;
 // Offsets in `struct seccomp_data`, include/uapi/linux/seccomp.h.
-const NUMBER: u32 = 0;
-const ARCH: u32 = 4;
-const LAST_WORD: u32 = 16 + 5 * 8;
-const ALLOW: u32 = 0x7fff_0000;
+pub(super) const NUMBER: u32 = 0;
+pub(super) const ARCH: u32 = 4;
+pub(super) const LAST_WORD: u32 = 16 + 5 * 8;
+pub(super) const ALLOW: u32 = 0x7fff_0000;
 const NOTIFY: u32 = 0x7fc0_0000;
 
 const X32_BIT: u32 = 1 << 30;
@@ -92,7 +92,7 @@ pub(super) fn convention(arch_word: u32, number: i32) -> Option<(Abi, i32)> {
 }
 
 /// `AUDIT_ARCH_*`, include/uapi/linux/audit.h.
-const fn arch(abi: Abi) -> u32 {
+pub(super) const fn arch(abi: Abi) -> u32 {
     match abi {
         Abi::X86_64 | Abi::X32 => 0xc000_003e,
         Abi::I386 => 0x4000_0003,
@@ -101,14 +101,14 @@ const fn arch(abi: Abi) -> u32 {
     }
 }
 
-const fn on_the_wire(abi: Abi, number: u32) -> u32 {
+pub(super) const fn on_the_wire(abi: Abi, number: u32) -> u32 {
     match abi {
         Abi::X32 => number | X32_BIT,
         _ => number,
     }
 }
 
-fn ranges(numbers: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
+pub(super) fn ranges(numbers: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for number in numbers {
         match ranges.last_mut() {
@@ -120,23 +120,23 @@ fn ranges(numbers: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
 }
 
 /// The halves of a word as they lie in memory, where the lower one comes first.
-const fn halves(word: u64) -> [u32; 2] {
+pub(super) const fn halves(word: u64) -> [u32; 2] {
     [word as u32, (word >> 32) as u32]
 }
 
-const fn load(offset: u32) -> Instruction {
+pub(super) const fn load(offset: u32) -> Instruction {
     when(LOAD, offset, 0, 0)
 }
 
-const fn jump(over: u32) -> Instruction {
+pub(super) const fn jump(over: u32) -> Instruction {
     when(JUMP, over, 0, 0)
 }
 
-const fn give(action: u32) -> Instruction {
+pub(super) const fn give(action: u32) -> Instruction {
     when(RETURN, action, 0, 0)
 }
 
-const fn when(code: u16, operand: u32, if_true: u8, if_false: u8) -> Instruction {
+pub(super) const fn when(code: u16, operand: u32, if_true: u8, if_false: u8) -> Instruction {
     Instruction {
         code,
         if_true,

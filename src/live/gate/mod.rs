@@ -9,6 +9,7 @@
 //! A call that is answered has no entering half in the records: `syscall_trace_enter()` asks
 //! seccomp before it fires the tracepoint. The log has what is missing there.
 
+mod allowing;
 mod filter;
 mod log;
 mod looking;
@@ -17,6 +18,7 @@ mod resolving;
 mod shorter;
 mod supervisor;
 
+pub use allowing::{AllowedCalls, Denial, TooLong};
 pub use filter::HeldCalls;
 pub use log::{Log, Logged};
 pub use looking::{Look, Named, OpenFile, whole};

@@ -1,6 +1,7 @@
 //! Why there is no running workload, and what can be done about it.
 
 use super::NotExecuted;
+use crate::gate::TooLong;
 use crate::sys::process::{Stage, Step};
 use std::io;
 
@@ -49,6 +50,9 @@ pub enum LaunchError {
     /// What holds its calls for faults did not come.
     #[error("the workload's calls could not be held for its faults")]
     Gate(#[source] io::Error),
+    /// The filter of its policy.
+    #[error("the policy cannot be enforced")]
+    Policy(#[from] TooLong),
     /// A pipe to it broke.
     #[error("cannot talk to the workload's process")]
     Pipe(#[source] io::Error),
@@ -108,5 +112,6 @@ fn doing(stage: Stage) -> &'static str {
         Stage::Exec => "executing its program",
         Stage::Limits => "setting its limits",
         Stage::Gate => "having its calls held for faults",
+        Stage::Policy => "having its calls refused by the policy",
     }
 }

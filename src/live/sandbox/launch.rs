@@ -8,7 +8,7 @@ use super::status::{failed, message};
 use super::stdio::{self, Stdio};
 use super::world::{Layout, World};
 use super::{Cgroup, Program};
-use crate::gate::HeldCalls;
+use crate::gate::{AllowedCalls, Denial, HeldCalls};
 use crate::host;
 use crate::sys::gate::Listener;
 use crate::sys::process::{self, Message, Own, ResourceLimit, Spawn, Stage};
@@ -53,6 +53,8 @@ pub struct Workload {
     /// How long a world of its own lasts at most from the go on, also where the harness is stopped
     /// meanwhile; `None` for any time. On the bare host nothing but the harness ends it.
     pub lasts: Option<Duration>,
+    /// The calls that alone are allowed, and what becomes of the others; `None` to allow all.
+    pub allowed: Option<(AllowedCalls, Denial)>,
 }
 
 /// A workload that waits at its cork.
@@ -106,6 +108,9 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
     };
     let token = process::token();
     let gate = (!workload.held.is_empty()).then(|| workload.held.program(token));
+    let allowed = workload.allowed.as_ref();
+    let refusing = allowed.map(|(calls, denial)| calls.program(*denial, token));
+    let refusing = refusing.transpose()?;
     let parked = process::park(&Spawn {
         program: &program,
         arguments: &workload.arguments,
@@ -120,6 +125,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         limits: &workload.limits,
         group: workload.group.as_ref().map(|group| group.as_fd()),
         gate: gate.as_deref(),
+        refusing: refusing.as_deref(),
         token,
     })
     .map_err(|source| LaunchError::Fork {

@@ -140,6 +140,9 @@ pub struct Spawn<'a> {
     /// The filter by which calls of the workload are held; `None` to hold none. It lets calls pass
     /// whose last word is [`Spawn::token`].
     pub gate: Option<&'a [Instruction]>,
+    /// The filter that refuses calls of the workload; `None` to refuse none. It lets calls pass
+    /// whose last word is [`Spawn::token`].
+    pub refusing: Option<&'a [Instruction]>,
     /// A number that no other process has ([`token`]).
     pub token: u64,
 }
@@ -212,6 +215,10 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         obituary: obituary.as_ref().map(|(_, write)| write.as_raw_fd()),
         gate: spawn.gate.zip(far).map(|(filter, socket)| gate::Prepared {
             socket,
+            filter: filter.as_ptr(),
+            length: filter.len() as u16,
+        }),
+        refusing: spawn.refusing.map(|filter| gate::Refusing {
             filter: filter.as_ptr(),
             length: filter.len() as u16,
         }),

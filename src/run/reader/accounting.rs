@@ -65,7 +65,7 @@ impl Reader<'_> {
             Some(number) => selection.contains(Abi::native(), number),
             None => true,
         });
-        self.legacy_calls += u64::from(is_wanted);
+        self.legacy_calls += u64::from(is_wanted || self.plan.every);
     }
 
     /// Whether a task is born into another control group, where none of its events is counted for

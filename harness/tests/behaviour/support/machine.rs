@@ -6,6 +6,7 @@ use trace_harness::run::Bench;
 /// The facts of a machine that lacks nothing.
 pub(crate) fn facts<'a>(bench: &'a Bench<'_>) -> Facts<'a> {
     Facts {
+        every_call: false,
         user: &|_| None,
         is_root: true,
         signatures: &bench.signatures,

@@ -23,6 +23,7 @@ pub(super) struct Prepared<'a> {
     pub(super) status: c_int,
     pub(super) obituary: Option<c_int>,
     pub(super) gate: Option<gate::Prepared>,
+    pub(super) refusing: Option<gate::Refusing>,
     pub(super) own_session: bool,
     pub(super) umask: Option<u32>,
     pub(super) fixed_addresses: bool,
@@ -64,6 +65,7 @@ pub(super) unsafe fn main(prepared: &Prepared<'_>) -> ! {
                         gate.install(gate.socket, prepared.token),
                     );
                 }
+                refuse(prepared, here);
                 execute(prepared, here)
             }
             Some(own) => {
@@ -190,6 +192,7 @@ extern "C" fn main_process(prepared: *mut libc::c_void) -> c_int {
         if let Some(gate) = &prepared.gate {
             or_die(STATUS, Stage::Gate, gate.install(GATE, prepared.token));
         }
+        refuse(prepared, ends);
         execute(prepared, ends)
     }
 }
@@ -318,17 +321,35 @@ unsafe fn wait_for_go(ends: Ends, token: u64) {
     }
 }
 
+/// Has calls refused, behind all that the cork does but its `execve(2)`.
+unsafe fn refuse(prepared: &Prepared<'_>, ends: Ends) {
+    let Some(refusing) = &prepared.refusing else {
+        return;
+    };
+    // SAFETY: in the child, with the filter that was laid out.
+    if let Err(error) = unsafe { refusing.install(prepared.token) } {
+        // SAFETY: as in execute().
+        unsafe { fail(ends, prepared.token, (Stage::Policy, error)) }
+    }
+}
+
 /// Calls may be held from here on, but for those that have the token as their last word, which the
 /// kernel does not look at.
-#[expect(
-    clippy::multiple_unsafe_ops_per_block,
-    reason = "a straight line of system calls"
-)]
 unsafe fn execute(prepared: &Prepared<'_>, ends: Ends) -> ! {
     let (argv, envp, token) = (prepared.argv, prepared.envp, prepared.token);
     // SAFETY: NULL-terminated arrays of valid strings, by the caller's promise.
     unsafe { libc::syscall(libc::SYS_execve, prepared.program, argv, envp, 0, 0, token) };
-    let words = [Stage::Exec.number(), errno() as u32];
+    // SAFETY: the end of the process.
+    unsafe { fail(ends, token, (Stage::Exec, errno())) }
+}
+
+/// Says what failed, and ends the process, by calls with the token.
+#[expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "a straight line of system calls"
+)]
+unsafe fn fail(ends: Ends, token: u64, (stage, error): (Stage, c_int)) -> ! {
+    let words = [stage.number(), error as u32];
     // SAFETY: eight bytes of our own, and the end of the process.
     unsafe {
         libc::syscall(libc::SYS_write, ends.status, words.as_ptr(), 8, 0, 0, token);

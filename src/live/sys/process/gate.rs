@@ -71,3 +71,55 @@ impl Prepared {
         }
     }
 }
+
+/// The filter that refuses calls.
+pub(super) struct Refusing {
+    pub(super) filter: *const Instruction,
+    pub(super) length: u16,
+}
+
+impl Refusing {
+    /// Installs the filter. From then on calls are refused, but for those with the token; it stands
+    /// beside the one of the gate, and of both answers the kernel takes the harder.
+    ///
+    /// # Safety
+    /// Only in a child; the filter has so many instructions.
+    #[expect(
+        clippy::multiple_unsafe_ops_per_block,
+        reason = "a straight line of system calls"
+    )]
+    pub(super) unsafe fn install(&self, token: u64) -> Result<(), c_int> {
+        let program = libc::sock_fprog {
+            len: self.length,
+            filter: self.filter.cast_mut().cast(),
+        };
+        let (number, mode) = (libc::SYS_seccomp, SET_MODE_FILTER);
+        // SAFETY: a whole sock_fprog, and numbers.
+        unsafe {
+            // The gate may hold this very call.
+            if libc::syscall(number, mode, 0, &raw const program, 0, 0, token) != -1 {
+                return Ok(());
+            }
+            if errno() != libc::EACCES {
+                return Err(errno());
+            }
+            // As what it is, it may have no filter without.
+            if libc::syscall(
+                libc::SYS_prctl,
+                libc::PR_SET_NO_NEW_PRIVS,
+                1,
+                0,
+                0,
+                0,
+                token,
+            ) == -1
+            {
+                return Err(errno());
+            }
+            match libc::syscall(number, mode, 0, &raw const program, 0, 0, token) {
+                -1 => Err(errno()),
+                _ => Ok(()),
+            }
+        }
+    }
+}

@@ -27,6 +27,8 @@ pub enum Stage {
     Limits,
     /// Having calls held for the harness.
     Gate,
+    /// Having calls refused by a policy.
+    Policy,
 }
 
 // The numbers of steps begin here.
@@ -35,7 +37,7 @@ const STEPS: u32 = 1000;
 pub(super) const READY: u32 = 1;
 
 impl Stage {
-    const NAMED: [Self; 10] = [
+    const NAMED: [Self; 11] = [
         Self::Descriptors,
         Self::Signals,
         Self::Session,
@@ -46,6 +48,7 @@ impl Stage {
         Self::Exec,
         Self::Limits,
         Self::Gate,
+        Self::Policy,
     ];
 
     /// Its number on the pipe.
@@ -62,6 +65,7 @@ impl Stage {
             Self::Exec => 9,
             Self::Limits => 10,
             Self::Gate => 11,
+            Self::Policy => 12,
         }
     }
 

@@ -1,0 +1,292 @@
+//! The lines of a unit's `[Service]` section by which systemd makes a filter (`systemd.exec(5)`).
+
+use super::demand::Demand;
+use super::model::{Complaint, Form, Place, Policy, Rule, Test};
+use super::needs::told_by;
+use super::why::{who, wrapped};
+use std::collections::{BTreeMap, BTreeSet};
+use syscall_model::constants::tables::ADDRESS_FAMILIES;
+use syscall_model::errno::errno_name;
+use syscall_model::names::Abi;
+
+/// The group `@default`, which systemd adds to each list of what is allowed: of systemd 252
+/// (Debian's 252.38-1), `systemd-analyze syscall-filter @default`.
+pub(super) const DEFAULT: &[&str] = &[
+    "arch_prctl",
+    "brk",
+    "cacheflush",
+    "clock_getres",
+    "clock_getres_time64",
+    "clock_gettime",
+    "clock_gettime64",
+    "clock_nanosleep",
+    "clock_nanosleep_time64",
+    "execve",
+    "exit",
+    "exit_group",
+    "futex",
+    "futex_time64",
+    "futex_waitv",
+    "get_robust_list",
+    "get_thread_area",
+    "getegid",
+    "getegid32",
+    "geteuid",
+    "geteuid32",
+    "getgid",
+    "getgid32",
+    "getgroups",
+    "getgroups32",
+    "getpgid",
+    "getpgrp",
+    "getpid",
+    "getppid",
+    "getrandom",
+    "getresgid",
+    "getresgid32",
+    "getresuid",
+    "getresuid32",
+    "getrlimit",
+    "getsid",
+    "gettid",
+    "gettimeofday",
+    "getuid",
+    "getuid32",
+    "membarrier",
+    "mmap",
+    "mmap2",
+    "mprotect",
+    "munmap",
+    "nanosleep",
+    "pause",
+    "prlimit64",
+    "restart_syscall",
+    "riscv_flush_icache",
+    "riscv_hwprobe",
+    "rseq",
+    "rt_sigreturn",
+    "sched_getaffinity",
+    "sched_yield",
+    "set_robust_list",
+    "set_thread_area",
+    "set_tid_address",
+    "set_tls",
+    "sigreturn",
+    "time",
+    "ugetrlimit",
+    "uretprobe",
+];
+
+/// Its names of conventions.
+const ARCHITECTURES: [(Abi, &str); 5] = [
+    (Abi::X86_64, "x86-64"),
+    (Abi::I386, "x86"),
+    (Abi::X32, "x32"),
+    (Abi::Aarch64, "arm64"),
+    (Abi::Arm, "arm"),
+];
+
+const FILTER: &str = "SystemCallFilter";
+const ARCHITECTURE: &str = "SystemCallArchitectures";
+const ERROR: &str = "SystemCallErrorNumber";
+const FAMILIES: &str = "RestrictAddressFamilies";
+
+pub(super) fn write(policy: &Policy, demand: &Demand) -> String {
+    let mut text =
+        "# Made by `harness policy`. For a file NAME.service.d/NAME.conf.\n[Service]\n".to_owned();
+    let of = |abi: &Abi| {
+        let mut known = ARCHITECTURES.iter();
+        known.find(|(known, _)| known == abi).map(|(_, name)| *name)
+    };
+    let architectures: Vec<&str> = policy.abis.iter().filter_map(of).collect();
+    text += &format!("{ARCHITECTURE}={}\n", architectures.join(" "));
+    let error = errno_name(policy.errno.into()).unwrap_or("EPERM");
+    text += &format!("{ERROR}={error}\n");
+    let needs = demand.needs(&|_| true);
+    let comment = |text: &mut String, rule: &Rule| {
+        for line in wrapped(&who(rule, &needs), "# ") {
+            text.push_str(&line);
+            text.push('\n');
+        }
+    };
+    let mut before = "";
+    for rule in &policy.rules {
+        // Rules that differ in the argument alone are one here; of `socket` it follows below.
+        if rule.name != before {
+            let whole = Rule {
+                test: None,
+                ..rule.clone()
+            };
+            comment(&mut text, &whole);
+            text += &format!("{FILTER}={}\n", rule.name);
+        }
+        before = &rule.name;
+    }
+    for rule in &policy.rules {
+        if let Some(Test { value, .. }) = rule.test {
+            comment(&mut text, rule);
+            text += &format!("{FAMILIES}={}\n", family(value).unwrap_or_default());
+        }
+    }
+    text
+}
+
+/// The name of an address family; `None` where systemd could not say it.
+pub(super) fn family(value: u64) -> Option<&'static str> {
+    let mut names = ADDRESS_FAMILIES.names();
+    names
+        .find(|(name, known)| *known == value && *name != "AF_UNSPEC")
+        .map(|(name, _)| name)
+}
+
+pub(super) fn read(text: &str) -> Result<Policy, Complaint> {
+    let mut policy = Policy {
+        form: Form::Systemd,
+        abis: BTreeSet::new(),
+        rules: Vec::new(),
+        errno: libc::EPERM as u16,
+        otherwise: Place { line: 1, column: 1 },
+    };
+    let mut families: Option<BTreeMap<u64, Place>> = None;
+    let (mut section, mut has_filter) = (String::new(), false);
+    for (line, text) in (1..).zip(text.lines()) {
+        let at = |column: usize| Place { line, column };
+        let start = text.len() - text.trim_start().len() + 1;
+        let trimmed = text.trim();
+        if trimmed.is_empty() || trimmed.starts_with(['#', ';']) {
+            continue;
+        }
+        if trimmed.ends_with('\\') {
+            let message = "lines that go on in the next one are not understood";
+            return Err(Complaint::new(at(text.chars().count()), message));
+        }
+        if trimmed.starts_with('[') {
+            section = trimmed.to_owned();
+            if section != "[Service]" {
+                let message = format!("the section `{section}` is not understood");
+                return Err(Complaint::new(at(start), message));
+            }
+            continue;
+        }
+        let Some((key, value)) = trimmed.split_once('=') else {
+            return Err(Complaint::new(at(start), "`=` is missing"));
+        };
+        if section.is_empty() {
+            return Err(Complaint::new(at(start), "`[Service]` is missing above"));
+        }
+        let words = words(value, start + key.len() + 1);
+        if words.is_empty() {
+            let message = format!(
+                "`{key}` without a word takes back what stands above, which is not understood"
+            );
+            return Err(Complaint::new(at(start), message));
+        }
+        match key.trim() {
+            FILTER => {
+                if !has_filter {
+                    policy.otherwise = at(start);
+                }
+                has_filter = true;
+                for (word, column) in words {
+                    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+                    if !word.chars().all(is_name) {
+                        let message = format!("`{word}` is not understood: names of calls are");
+                        return Err(Complaint::new(at(column), message));
+                    }
+                    policy.rules.push(Rule {
+                        name: word.to_owned(),
+                        test: None,
+                        place: at(column),
+                    });
+                }
+            }
+            ARCHITECTURE => {
+                for (word, column) in words {
+                    let known = ARCHITECTURES.iter().find(|(_, name)| *name == word);
+                    let abi = match word {
+                        "native" => Abi::native(),
+                        _ => {
+                            known
+                                .ok_or_else(|| {
+                                    let message = format!("`{word}` is not understood");
+                                    Complaint::new(at(column), message)
+                                })?
+                                .0
+                        }
+                    };
+                    policy.abis.insert(abi);
+                }
+            }
+            ERROR => {
+                let (word, column) = words[0];
+                let errno = (1..=4095).find(|errno| errno_name(*errno) == Some(word));
+                let errno =
+                    errno.or_else(|| word.parse().ok().filter(|errno| (1..=4095).contains(errno)));
+                let unknown = || Complaint::new(at(column), format!("`{word}` is no error"));
+                policy.errno = errno.ok_or_else(unknown)? as u16;
+            }
+            FAMILIES => {
+                let all = families.get_or_insert_default();
+                for (word, column) in words {
+                    let known = ADDRESS_FAMILIES.names().find(|(name, _)| *name == word);
+                    match (known, word) {
+                        (Some((_, value)), _) => {
+                            all.insert(value, at(column));
+                        }
+                        (None, "none") => {}
+                        (None, _) => {
+                            let message = format!(
+                                "`{word}` is not understood: names of address families are"
+                            );
+                            return Err(Complaint::new(at(column), message));
+                        }
+                    }
+                }
+            }
+            key => {
+                let message = format!("`{key}` is not understood");
+                return Err(Complaint::new(at(start), message));
+            }
+        }
+    }
+    if !has_filter {
+        let message = format!("it is neither JSON nor has it a line `{FILTER}=`");
+        return Err(Complaint::new(Place { line: 1, column: 1 }, message));
+    }
+    if policy.abis.is_empty() {
+        // All that this machine has.
+        let native = Abi::native();
+        policy
+            .abis
+            .extend([Some(native), native.compat()].into_iter().flatten());
+        policy
+            .abis
+            .extend((native == Abi::X86_64).then_some(Abi::X32));
+    }
+    if let (Some(families), Some((index, mask))) = (families, told_by("socket"))
+        && policy.rules.iter().any(|rule| rule.name == "socket")
+    {
+        policy.rules.retain(|rule| rule.name != "socket");
+        policy
+            .rules
+            .extend(families.into_iter().map(|(value, place)| Rule {
+                name: "socket".to_owned(),
+                test: Some(Test { index, mask, value }),
+                place,
+            }));
+    }
+    Ok(policy)
+}
+
+/// The words of a value, each with its column, from that of the value.
+fn words(value: &str, column: usize) -> Vec<(&str, usize)> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    for word in value.split([' ', '\t']) {
+        if !word.is_empty() {
+            words.push((word, column + at));
+        }
+        at += word.len() + 1;
+    }
+    words
+}
