@@ -140,38 +140,49 @@ pub(super) fn family(value: u64) -> Option<&'static str> {
 }
 
 pub(super) fn read(text: &str) -> Result<Policy, Complaint> {
-    let mut policy = Policy {
-        form: Form::Systemd,
-        abis: BTreeSet::new(),
-        rules: Vec::new(),
-        errno: libc::EPERM as u16,
-        otherwise: Place { line: 1, column: 1 },
-    };
-    let mut families: Option<BTreeMap<u64, Place>> = None;
-    let (mut section, mut has_filter) = (String::new(), false);
+    let mut reading = Reading::default();
     for (line, text) in (1..).zip(text.lines()) {
+        reading.line(line, text)?;
+    }
+    reading.policy()
+}
+
+/// What the lines until now said.
+#[derive(Default)]
+struct Reading {
+    section: String,
+    abis: BTreeSet<Abi>,
+    rules: Vec<Rule>,
+    errno: Option<u16>,
+    families: Option<BTreeMap<u64, Place>>,
+    /// The first line with calls.
+    filter: Option<Place>,
+}
+
+impl Reading {
+    fn line(&mut self, line: usize, text: &str) -> Result<(), Complaint> {
         let at = |column: usize| Place { line, column };
         let start = text.len() - text.trim_start().len() + 1;
         let trimmed = text.trim();
         if trimmed.is_empty() || trimmed.starts_with(['#', ';']) {
-            continue;
+            return Ok(());
         }
         if trimmed.ends_with('\\') {
             let message = "lines that go on in the next one are not understood";
             return Err(Complaint::new(at(text.chars().count()), message));
         }
         if trimmed.starts_with('[') {
-            section = trimmed.to_owned();
-            if section != "[Service]" {
-                let message = format!("the section `{section}` is not understood");
+            trimmed.clone_into(&mut self.section);
+            if trimmed != "[Service]" {
+                let message = format!("the section `{trimmed}` is not understood");
                 return Err(Complaint::new(at(start), message));
             }
-            continue;
+            return Ok(());
         }
         let Some((key, value)) = trimmed.split_once('=') else {
             return Err(Complaint::new(at(start), "`=` is missing"));
         };
-        if section.is_empty() {
+        if self.section.is_empty() {
             return Err(Complaint::new(at(start), "`[Service]` is missing above"));
         }
         let words = words(value, start + key.len() + 1);
@@ -181,101 +192,107 @@ pub(super) fn read(text: &str) -> Result<Policy, Complaint> {
             );
             return Err(Complaint::new(at(start), message));
         }
-        match key.trim() {
+        if key.trim() == FILTER {
+            self.filter.get_or_insert(at(start));
+        }
+        for (word, column) in words {
+            let said = self.word(key.trim(), word, at(column));
+            said.map_err(|message| match message {
+                Some(message) => Complaint::new(at(column), message),
+                None => Complaint::new(at(start), format!("`{}` is not understood", key.trim())),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes one word of a key, or says what is wrong with it; nothing if it is the key.
+    fn word(&mut self, key: &str, word: &str, place: Place) -> Result<(), Option<String>> {
+        match key {
             FILTER => {
-                if !has_filter {
-                    policy.otherwise = at(start);
+                let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+                if !word.chars().all(is_name) {
+                    return Err(Some(format!(
+                        "`{word}` is not understood: names of calls are"
+                    )));
                 }
-                has_filter = true;
-                for (word, column) in words {
-                    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-                    if !word.chars().all(is_name) {
-                        let message = format!("`{word}` is not understood: names of calls are");
-                        return Err(Complaint::new(at(column), message));
-                    }
-                    policy.rules.push(Rule {
-                        name: word.to_owned(),
-                        test: None,
-                        place: at(column),
-                    });
-                }
+                self.rules.push(Rule {
+                    name: word.to_owned(),
+                    test: None,
+                    place,
+                });
             }
             ARCHITECTURE => {
-                for (word, column) in words {
-                    let known = ARCHITECTURES.iter().find(|(_, name)| *name == word);
-                    let abi = match word {
-                        "native" => Abi::native(),
-                        _ => {
-                            known
-                                .ok_or_else(|| {
-                                    let message = format!("`{word}` is not understood");
-                                    Complaint::new(at(column), message)
-                                })?
-                                .0
-                        }
-                    };
-                    policy.abis.insert(abi);
-                }
+                let known = ARCHITECTURES.iter().find(|(_, name)| *name == word);
+                let abi = match word {
+                    "native" => Some(Abi::native()),
+                    _ => known.map(|(abi, _)| *abi),
+                };
+                let unknown = || Some(format!("`{word}` is not understood"));
+                self.abis.insert(abi.ok_or_else(unknown)?);
             }
             ERROR => {
-                let (word, column) = words[0];
-                let errno = (1..=4095).find(|errno| errno_name(*errno) == Some(word));
-                let errno =
-                    errno.or_else(|| word.parse().ok().filter(|errno| (1..=4095).contains(errno)));
-                let unknown = || Complaint::new(at(column), format!("`{word}` is no error"));
-                policy.errno = errno.ok_or_else(unknown)? as u16;
+                let mut all = 1..=4095_u16;
+                let named = all.find(|errno| errno_name(i32::from(*errno)) == Some(word));
+                let number = || word.parse().ok().filter(|errno| (1..=4095).contains(errno));
+                let unknown = || Some(format!("`{word}` is no error"));
+                self.errno = Some(named.or_else(number).ok_or_else(unknown)?);
             }
             FAMILIES => {
-                let all = families.get_or_insert_default();
-                for (word, column) in words {
-                    let known = ADDRESS_FAMILIES.names().find(|(name, _)| *name == word);
-                    match (known, word) {
-                        (Some((_, value)), _) => {
-                            all.insert(value, at(column));
-                        }
-                        (None, "none") => {}
-                        (None, _) => {
-                            let message = format!(
-                                "`{word}` is not understood: names of address families are"
-                            );
-                            return Err(Complaint::new(at(column), message));
-                        }
+                let all = self.families.get_or_insert_default();
+                let known = ADDRESS_FAMILIES.names().find(|(name, _)| *name == word);
+                match (known, word) {
+                    (Some((_, value)), _) => drop(all.insert(value, place)),
+                    (None, "none") => {}
+                    (None, _) => {
+                        return Err(Some(format!(
+                            "`{word}` is not understood: names of address families are"
+                        )));
                     }
                 }
             }
-            key => {
-                let message = format!("`{key}` is not understood");
-                return Err(Complaint::new(at(start), message));
-            }
+            _ => return Err(None),
         }
+        Ok(())
     }
-    if !has_filter {
-        let message = format!("it is neither JSON nor has it a line `{FILTER}=`");
-        return Err(Complaint::new(Place { line: 1, column: 1 }, message));
-    }
-    if policy.abis.is_empty() {
-        // All that this machine has.
-        let native = Abi::native();
-        policy
-            .abis
-            .extend([Some(native), native.compat()].into_iter().flatten());
-        policy
-            .abis
-            .extend((native == Abi::X86_64).then_some(Abi::X32));
-    }
-    if let (Some(families), Some((index, mask))) = (families, told_by("socket"))
-        && policy.rules.iter().any(|rule| rule.name == "socket")
-    {
-        policy.rules.retain(|rule| rule.name != "socket");
-        policy
-            .rules
-            .extend(families.into_iter().map(|(value, place)| Rule {
+
+    /// The policy, when all is read.
+    fn policy(self) -> Result<Policy, Complaint> {
+        let Self {
+            mut abis,
+            mut rules,
+            errno,
+            families,
+            filter,
+            ..
+        } = self;
+        let Some(otherwise) = filter else {
+            let message = format!("it is neither JSON nor has it a line `{FILTER}=`");
+            return Err(Complaint::new(Place { line: 1, column: 1 }, message));
+        };
+        if abis.is_empty() {
+            // All that this machine has.
+            let native = Abi::native();
+            abis.extend([Some(native), native.compat()].into_iter().flatten());
+            abis.extend((native == Abi::X86_64).then_some(Abi::X32));
+        }
+        if let (Some(families), Some((index, mask))) = (families, told_by("socket"))
+            && rules.iter().any(|rule| rule.name == "socket")
+        {
+            rules.retain(|rule| rule.name != "socket");
+            rules.extend(families.into_iter().map(|(value, place)| Rule {
                 name: "socket".to_owned(),
                 test: Some(Test { index, mask, value }),
                 place,
             }));
+        }
+        Ok(Policy {
+            form: Form::Systemd,
+            abis,
+            rules,
+            errno: errno.unwrap_or(libc::EPERM as u16),
+            otherwise,
+        })
     }
-    Ok(policy)
 }
 
 /// The words of a value, each with its column, from that of the value.

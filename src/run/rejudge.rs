@@ -62,8 +62,8 @@ pub(super) fn replayed(
     })
 }
 
-/// Runs the recoveries of a recorded run here. What power cuts leave is known of the recording; what
-/// comes of that, a run alone can tell.
+/// Runs the recoveries of a recorded run here. What power cuts leave is known of the recording;
+/// what comes of that, a run alone can tell.
 fn recover(
     bench: &Bench<'_>,
     plan: &CrashPlan,

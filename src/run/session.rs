@@ -158,10 +158,10 @@ pub fn follow(
     let mut reader = Reader::new(plan, events.n_requests(), observer, setting);
     let mut merge = Merge::default();
     let mut deadline = patience.timeout.map(|timeout| Instant::now() + timeout);
-    let (mut timed_out, mut leaked, mut next) = (false, false, Next::Follow);
+    let (mut timed_out, mut leaked, mut struck) = (false, false, None);
+    let mut next = Next::Follow;
     let watch = patience.watch;
     let is_watched = watch.is_some();
-    let mut struck = None;
     // The hang-up alone is not the end: a workload whose events the kernel has ended hangs up while
     // it lives.
     let hang_up = events.hang_up();
@@ -169,8 +169,8 @@ pub fn follow(
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let wait = left.map_or(patience.tick, |left| left.min(patience.tick));
         let wait = survivors.wait(wait, &running);
-        let asked = Instant::now();
-        let is_called = wait_for(events, running.descriptors().into_iter(), control, wait)?;
+        let (asked, called) = (Instant::now(), running.descriptors().into_iter());
+        let is_called = wait_for(events, called, control, wait)?;
         let stood_still = asked.elapsed().saturating_sub(wait);
         running
             .collect()
@@ -203,9 +203,7 @@ pub fn follow(
         if next == Next::Leave {
             break;
         }
-        if is_late && next == Next::Follow && stood_still > LONGEST_STANDSTILL {
-            return Err(SessionError::Stopped(stood_still));
-        }
+        could_see(is_late && next == Next::Follow, stood_still)?;
         timed_out = is_late && next != Next::Kill;
         if timed_out {
             survivors.note(reader.lineage());
@@ -254,6 +252,14 @@ pub fn follow(
         survivors: survivors.into_found(),
         ..Run::of(exited, usage, account)
     })
+}
+
+/// Refuses to say that a run took too long if the harness stood still meanwhile.
+fn could_see(is_over: bool, stood_still: Duration) -> Result<(), SessionError> {
+    match is_over && stood_still > LONGEST_STANDSTILL {
+        true => Err(SessionError::Stopped(stood_still)),
+        false => Ok(()),
+    }
 }
 
 /// Looks whether the workload has ended while records were read.

@@ -193,14 +193,14 @@ mod tests {
 
     #[test]
     fn a_mapped_file_is_read_with_any_name_and_memory_without_a_file_is_none() {
-        let line = b"7f00-7f10 rw-s 00002000 fd:00 425      /work/a b (deleted)";
+        let line = b"7f00-7f10 rw-s 00002000 fd:00 425      /folder/a b (deleted)";
         let expected = MappedFile {
             start: 0x7f00,
             end: 0x7f10,
             is_shared: true,
             offset: 0x2000,
             inode: 425,
-            name: b"/work/a b (deleted)".to_vec(),
+            name: b"/folder/a b (deleted)".to_vec(),
         };
         assert_eq!(mapped_file(line), Some(expected));
         assert_eq!(mapped_file(b"7f00-7f10 rw-p 00000000 00:00 0 "), None);

@@ -189,8 +189,8 @@ impl OfCall<'_> {
 /// `FICLONE`, `FICLONERANGE`, `FIDEDUPERANGE`, include/uapi/linux/fs.h.
 const SHARING: [u32; 3] = [0x4004_9409, 0x4020_940d, 0xc018_9436];
 
-/// Requests that change no file: `FIBMAP`, `FIGETBSZ`, `FIONBIO`, `FIONCLEX`, `FIOCLEX`, `FIOASYNC`,
-/// `FIONREAD`, `FS_IOC_GETFLAGS`, `FS_IOC_GETVERSION`, `FS_IOC_FSGETXATTR`, `FS_IOC_GETFSLABEL`,
+/// Requests that change no file: `FIBMAP`, `FIGETBSZ`, `FIONBIO`, `FIONCLEX`, `FIOCLEX`,
+/// `FIOASYNC`, `FIONREAD`, `FS_IOC_GETFLAGS`, `FS_IOC_GETVERSION`, `FS_IOC_FSGETXATTR`, `FS_IOC_GETFSLABEL`,
 /// `FS_IOC_FIEMAP`.
 const READING: [u32; 12] = [
     1,

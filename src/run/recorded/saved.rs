@@ -233,12 +233,6 @@ impl Saved {
         }
     }
 
-    /// Adds what was seen of changes.
-    #[must_use]
-    pub fn with(self, changes: Option<Kept>) -> Self {
-        Self { changes, ..self }
-    }
-
     /// Counts occurrences of an event before `until` as overwritten, as they are left out of a
     /// copy; `before` as in [`Account::of`].
     pub(in crate::run) fn forgets(&mut self, (name, before): (&str, usize), many: u64, until: u64) {

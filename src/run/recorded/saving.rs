@@ -94,7 +94,8 @@ impl Saving {
             of_group: !events.hang_up(),
             ..setting.clone()
         };
-        let saved = Saved::of(plan, &setting, run).with(changes);
+        let mut saved = Saved::of(plan, &setting, run);
+        saved.changes = changes;
         let besides = |sum| [(Saved::FEATURE, saved.sealed(sum).to_bytes())].into();
         let stored = self.store.end(events, host, besides)?;
         self.file.finish()?;
