@@ -140,15 +140,18 @@ pub(super) fn family(value: u64) -> Option<&'static str> {
 }
 
 pub(super) fn read(text: &str) -> Result<Policy, Complaint> {
-    let mut policy = Policy {
-        form: Form::Systemd,
-        abis: BTreeSet::new(),
-        rules: Vec::new(),
-        errno: libc::EPERM as u16,
-        otherwise: Place { line: 1, column: 1 },
+    let mut unit = Unit {
+        policy: Policy {
+            form: Form::Systemd,
+            abis: BTreeSet::new(),
+            rules: Vec::new(),
+            errno: libc::EPERM as u16,
+            otherwise: Place { line: 1, column: 1 },
+        },
+        families: None,
+        has_filter: false,
     };
-    let mut families: Option<BTreeMap<u64, Place>> = None;
-    let (mut section, mut has_filter) = (String::new(), false);
+    let mut section = String::new();
     for (line, text) in (1..).zip(text.lines()) {
         let at = |column: usize| Place { line, column };
         let start = text.len() - text.trim_start().len() + 1;
@@ -181,19 +184,40 @@ pub(super) fn read(text: &str) -> Result<Policy, Complaint> {
             );
             return Err(Complaint::new(at(start), message));
         }
-        match key.trim() {
+        unit.take((key.trim(), at(start)), &words, line)?;
+    }
+    unit.policy()
+}
+
+/// What was read of a unit so far.
+struct Unit {
+    policy: Policy,
+    families: Option<BTreeMap<u64, Place>>,
+    has_filter: bool,
+}
+
+impl Unit {
+    /// Takes a line: its key and where that is, and its words with their columns.
+    fn take(
+        &mut self,
+        (key, start): (&str, Place),
+        words: &[(&str, usize)],
+        line: usize,
+    ) -> Result<(), Complaint> {
+        let at = |column: usize| Place { line, column };
+        match key {
             FILTER => {
-                if !has_filter {
-                    policy.otherwise = at(start);
+                if !self.has_filter {
+                    self.policy.otherwise = start;
                 }
-                has_filter = true;
-                for (word, column) in words {
+                self.has_filter = true;
+                for &(word, column) in words {
                     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
                     if !word.chars().all(is_name) {
                         let message = format!("`{word}` is not understood: names of calls are");
                         return Err(Complaint::new(at(column), message));
                     }
-                    policy.rules.push(Rule {
+                    self.policy.rules.push(Rule {
                         name: word.to_owned(),
                         test: None,
                         place: at(column),
@@ -201,7 +225,7 @@ pub(super) fn read(text: &str) -> Result<Policy, Complaint> {
                 }
             }
             ARCHITECTURE => {
-                for (word, column) in words {
+                for &(word, column) in words {
                     let known = ARCHITECTURES.iter().find(|(_, name)| *name == word);
                     let abi = match word {
                         "native" => Abi::native(),
@@ -214,20 +238,22 @@ pub(super) fn read(text: &str) -> Result<Policy, Complaint> {
                                 .0
                         }
                     };
-                    policy.abis.insert(abi);
+                    self.policy.abis.insert(abi);
                 }
             }
             ERROR => {
-                let (word, column) = words[0];
+                let &[(word, column)] = words else {
+                    return Err(Complaint::new(start, format!("`{ERROR}` is one error")));
+                };
                 let errno = (1..=4095).find(|errno| errno_name(*errno) == Some(word));
                 let errno =
                     errno.or_else(|| word.parse().ok().filter(|errno| (1..=4095).contains(errno)));
                 let unknown = || Complaint::new(at(column), format!("`{word}` is no error"));
-                policy.errno = errno.ok_or_else(unknown)? as u16;
+                self.policy.errno = errno.ok_or_else(unknown)? as u16;
             }
             FAMILIES => {
-                let all = families.get_or_insert_default();
-                for (word, column) in words {
+                let all = self.families.get_or_insert_default();
+                for &(word, column) in words {
                     let known = ADDRESS_FAMILIES.names().find(|(name, _)| *name == word);
                     match (known, word) {
                         (Some((_, value)), _) => {
@@ -245,37 +271,47 @@ pub(super) fn read(text: &str) -> Result<Policy, Complaint> {
             }
             key => {
                 let message = format!("`{key}` is not understood");
-                return Err(Complaint::new(at(start), message));
+                return Err(Complaint::new(start, message));
             }
         }
+        Ok(())
     }
-    if !has_filter {
-        let message = format!("it is neither JSON nor has it a line `{FILTER}=`");
-        return Err(Complaint::new(Place { line: 1, column: 1 }, message));
+
+    /// The policy that the lines make.
+    fn policy(self) -> Result<Policy, Complaint> {
+        let Self {
+            mut policy,
+            families,
+            has_filter,
+        } = self;
+        if !has_filter {
+            let message = format!("it is neither JSON nor has it a line `{FILTER}=`");
+            return Err(Complaint::new(Place { line: 1, column: 1 }, message));
+        }
+        if policy.abis.is_empty() {
+            // All that this machine has.
+            let native = Abi::native();
+            policy
+                .abis
+                .extend([Some(native), native.compat()].into_iter().flatten());
+            policy
+                .abis
+                .extend((native == Abi::X86_64).then_some(Abi::X32));
+        }
+        if let (Some(families), Some((index, mask))) = (families, told_by("socket"))
+            && policy.rules.iter().any(|rule| rule.name == "socket")
+        {
+            policy.rules.retain(|rule| rule.name != "socket");
+            policy
+                .rules
+                .extend(families.into_iter().map(|(value, place)| Rule {
+                    name: "socket".to_owned(),
+                    test: Some(Test { index, mask, value }),
+                    place,
+                }));
+        }
+        Ok(policy)
     }
-    if policy.abis.is_empty() {
-        // All that this machine has.
-        let native = Abi::native();
-        policy
-            .abis
-            .extend([Some(native), native.compat()].into_iter().flatten());
-        policy
-            .abis
-            .extend((native == Abi::X86_64).then_some(Abi::X32));
-    }
-    if let (Some(families), Some((index, mask))) = (families, told_by("socket"))
-        && policy.rules.iter().any(|rule| rule.name == "socket")
-    {
-        policy.rules.retain(|rule| rule.name != "socket");
-        policy
-            .rules
-            .extend(families.into_iter().map(|(value, place)| Rule {
-                name: "socket".to_owned(),
-                test: Some(Test { index, mask, value }),
-                place,
-            }));
-    }
-    Ok(policy)
 }
 
 /// The words of a value, each with its column, from that of the value.
