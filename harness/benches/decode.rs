@@ -105,6 +105,7 @@ fn capture(bench: &Bench<'_>, plan: &EventsPlan) -> (Vec<u8>, LayoutTable<Origin
         limits: Vec::new(),
         group: None,
         held: Default::default(),
+        allowed: None,
     };
     let corked = sandbox::launch(&workload).expect("a process");
     let pages = plan::ring_pages(8 << 20, perf_live::sys::page_size());

@@ -140,49 +140,41 @@ pub(super) fn family(value: u64) -> Option<&'static str> {
 }
 
 pub(super) fn read(text: &str) -> Result<Policy, Complaint> {
-    let mut reading = Reading::default();
+    let mut unit = Unit {
+        policy: Policy {
+            form: Form::Systemd,
+            abis: BTreeSet::new(),
+            rules: Vec::new(),
+            errno: libc::EPERM as u16,
+            otherwise: Place { line: 1, column: 1 },
+        },
+        families: None,
+        has_filter: false,
+    };
+    let mut section = String::new();
     for (line, text) in (1..).zip(text.lines()) {
-        reading.line(line, text)?;
-    }
-    reading.policy()
-}
-
-/// What the lines until now said.
-#[derive(Default)]
-struct Reading {
-    section: String,
-    abis: BTreeSet<Abi>,
-    rules: Vec<Rule>,
-    errno: Option<u16>,
-    families: Option<BTreeMap<u64, Place>>,
-    /// The first line with calls.
-    filter: Option<Place>,
-}
-
-impl Reading {
-    fn line(&mut self, line: usize, text: &str) -> Result<(), Complaint> {
         let at = |column: usize| Place { line, column };
         let start = text.len() - text.trim_start().len() + 1;
         let trimmed = text.trim();
         if trimmed.is_empty() || trimmed.starts_with(['#', ';']) {
-            return Ok(());
+            continue;
         }
         if trimmed.ends_with('\\') {
             let message = "lines that go on in the next one are not understood";
             return Err(Complaint::new(at(text.chars().count()), message));
         }
         if trimmed.starts_with('[') {
-            trimmed.clone_into(&mut self.section);
-            if trimmed != "[Service]" {
-                let message = format!("the section `{trimmed}` is not understood");
+            section = trimmed.to_owned();
+            if section != "[Service]" {
+                let message = format!("the section `{section}` is not understood");
                 return Err(Complaint::new(at(start), message));
             }
-            return Ok(());
+            continue;
         }
         let Some((key, value)) = trimmed.split_once('=') else {
             return Err(Complaint::new(at(start), "`=` is missing"));
         };
-        if self.section.is_empty() {
+        if section.is_empty() {
             return Err(Complaint::new(at(start), "`[Service]` is missing above"));
         }
         let words = words(value, start + key.len() + 1);
@@ -192,106 +184,133 @@ impl Reading {
             );
             return Err(Complaint::new(at(start), message));
         }
-        if key.trim() == FILTER {
-            self.filter.get_or_insert(at(start));
-        }
-        for (word, column) in words {
-            let said = self.word(key.trim(), word, at(column));
-            said.map_err(|message| match message {
-                Some(message) => Complaint::new(at(column), message),
-                None => Complaint::new(at(start), format!("`{}` is not understood", key.trim())),
-            })?;
-        }
-        Ok(())
+        unit.take((key.trim(), at(start)), &words, line)?;
     }
+    unit.policy()
+}
 
-    /// Takes one word of a key, or says what is wrong with it; nothing if it is the key.
-    fn word(&mut self, key: &str, word: &str, place: Place) -> Result<(), Option<String>> {
+/// What was read of a unit so far.
+struct Unit {
+    policy: Policy,
+    families: Option<BTreeMap<u64, Place>>,
+    has_filter: bool,
+}
+
+impl Unit {
+    /// Takes a line: its key and where that is, and its words with their columns.
+    fn take(
+        &mut self,
+        (key, start): (&str, Place),
+        words: &[(&str, usize)],
+        line: usize,
+    ) -> Result<(), Complaint> {
+        let at = |column: usize| Place { line, column };
         match key {
             FILTER => {
-                let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-                if !word.chars().all(is_name) {
-                    return Err(Some(format!(
-                        "`{word}` is not understood: names of calls are"
-                    )));
+                if !self.has_filter {
+                    self.policy.otherwise = start;
                 }
-                self.rules.push(Rule {
-                    name: word.to_owned(),
-                    test: None,
-                    place,
-                });
+                self.has_filter = true;
+                for &(word, column) in words {
+                    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+                    if !word.chars().all(is_name) {
+                        let message = format!("`{word}` is not understood: names of calls are");
+                        return Err(Complaint::new(at(column), message));
+                    }
+                    self.policy.rules.push(Rule {
+                        name: word.to_owned(),
+                        test: None,
+                        place: at(column),
+                    });
+                }
             }
             ARCHITECTURE => {
-                let known = ARCHITECTURES.iter().find(|(_, name)| *name == word);
-                let abi = match word {
-                    "native" => Some(Abi::native()),
-                    _ => known.map(|(abi, _)| *abi),
-                };
-                let unknown = || Some(format!("`{word}` is not understood"));
-                self.abis.insert(abi.ok_or_else(unknown)?);
+                for &(word, column) in words {
+                    let known = ARCHITECTURES.iter().find(|(_, name)| *name == word);
+                    let abi = match word {
+                        "native" => Abi::native(),
+                        _ => {
+                            known
+                                .ok_or_else(|| {
+                                    let message = format!("`{word}` is not understood");
+                                    Complaint::new(at(column), message)
+                                })?
+                                .0
+                        }
+                    };
+                    self.policy.abis.insert(abi);
+                }
             }
             ERROR => {
-                let mut all = 1..=4095_u16;
-                let named = all.find(|errno| errno_name(i32::from(*errno)) == Some(word));
-                let number = || word.parse().ok().filter(|errno| (1..=4095).contains(errno));
-                let unknown = || Some(format!("`{word}` is no error"));
-                self.errno = Some(named.or_else(number).ok_or_else(unknown)?);
+                let &[(word, column)] = words else {
+                    return Err(Complaint::new(start, format!("`{ERROR}` is one error")));
+                };
+                let errno = (1..=4095).find(|errno| errno_name(*errno) == Some(word));
+                let errno =
+                    errno.or_else(|| word.parse().ok().filter(|errno| (1..=4095).contains(errno)));
+                let unknown = || Complaint::new(at(column), format!("`{word}` is no error"));
+                self.policy.errno = errno.ok_or_else(unknown)? as u16;
             }
             FAMILIES => {
                 let all = self.families.get_or_insert_default();
-                let known = ADDRESS_FAMILIES.names().find(|(name, _)| *name == word);
-                match (known, word) {
-                    (Some((_, value)), _) => drop(all.insert(value, place)),
-                    (None, "none") => {}
-                    (None, _) => {
-                        return Err(Some(format!(
-                            "`{word}` is not understood: names of address families are"
-                        )));
+                for &(word, column) in words {
+                    let known = ADDRESS_FAMILIES.names().find(|(name, _)| *name == word);
+                    match (known, word) {
+                        (Some((_, value)), _) => {
+                            all.insert(value, at(column));
+                        }
+                        (None, "none") => {}
+                        (None, _) => {
+                            let message = format!(
+                                "`{word}` is not understood: names of address families are"
+                            );
+                            return Err(Complaint::new(at(column), message));
+                        }
                     }
                 }
             }
-            _ => return Err(None),
+            key => {
+                let message = format!("`{key}` is not understood");
+                return Err(Complaint::new(start, message));
+            }
         }
         Ok(())
     }
 
-    /// The policy, when all is read.
+    /// The policy that the lines make.
     fn policy(self) -> Result<Policy, Complaint> {
         let Self {
-            mut abis,
-            mut rules,
-            errno,
+            mut policy,
             families,
-            filter,
-            ..
+            has_filter,
         } = self;
-        let Some(otherwise) = filter else {
+        if !has_filter {
             let message = format!("it is neither JSON nor has it a line `{FILTER}=`");
             return Err(Complaint::new(Place { line: 1, column: 1 }, message));
-        };
-        if abis.is_empty() {
+        }
+        if policy.abis.is_empty() {
             // All that this machine has.
             let native = Abi::native();
-            abis.extend([Some(native), native.compat()].into_iter().flatten());
-            abis.extend((native == Abi::X86_64).then_some(Abi::X32));
+            policy
+                .abis
+                .extend([Some(native), native.compat()].into_iter().flatten());
+            policy
+                .abis
+                .extend((native == Abi::X86_64).then_some(Abi::X32));
         }
         if let (Some(families), Some((index, mask))) = (families, told_by("socket"))
-            && rules.iter().any(|rule| rule.name == "socket")
+            && policy.rules.iter().any(|rule| rule.name == "socket")
         {
-            rules.retain(|rule| rule.name != "socket");
-            rules.extend(families.into_iter().map(|(value, place)| Rule {
-                name: "socket".to_owned(),
-                test: Some(Test { index, mask, value }),
-                place,
-            }));
+            policy.rules.retain(|rule| rule.name != "socket");
+            policy
+                .rules
+                .extend(families.into_iter().map(|(value, place)| Rule {
+                    name: "socket".to_owned(),
+                    test: Some(Test { index, mask, value }),
+                    place,
+                }));
         }
-        Ok(Policy {
-            form: Form::Systemd,
-            abis,
-            rules,
-            errno: errno.unwrap_or(libc::EPERM as u16),
-            otherwise,
-        })
+        Ok(policy)
     }
 }
 

@@ -3,7 +3,10 @@ use syscall_model::names::Abi;
 
 const NATIVE: Abi = Abi::native();
 
-fn demand(scenarios: &[(&str, &[(Abi, &str, Option<u64>)])]) -> Demand {
+/// A call of a scenario: its convention, its name, its word.
+type Made<'a> = (Abi, &'a str, Option<u64>);
+
+fn demand(scenarios: &[(&str, &[Made<'_>])]) -> Demand {
     let mut demand = Demand::default();
     for (scenario, calls) in scenarios {
         demand.add(scenario, &Needs::of(calls));
