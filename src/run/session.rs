@@ -144,16 +144,7 @@ pub fn follow(
     observer: &mut dyn Observer,
     setting: Setting,
 ) -> Result<Run<()>, SessionError> {
-    let setting = Setting {
-        reads_memory: events.reads_memory(),
-        of_group: !events.hang_up(),
-        // Overwritten calls are read only when the run is over.
-        calls: match plan.overwrites_calls() {
-            true => Remembered::None,
-            false => Remembered::All,
-        },
-        ..setting
-    };
+    let setting = opened(setting, events, plan);
     let mut survivors = Survivors::new(&setting);
     let mut reader = Reader::new(plan, events.n_requests(), observer, setting);
     let mut merge = Merge::default();
@@ -252,6 +243,20 @@ pub fn follow(
         survivors: survivors.into_found(),
         ..Run::of(exited, usage, account)
     })
+}
+
+/// Adds what the events that were opened say.
+fn opened(setting: Setting, events: &EventSet, plan: &EventsPlan) -> Setting {
+    Setting {
+        reads_memory: events.reads_memory(),
+        of_group: !events.hang_up(),
+        // Overwritten calls are read only when the run is over.
+        calls: match plan.overwrites_calls() {
+            true => Remembered::None,
+            false => Remembered::All,
+        },
+        ..setting
+    }
 }
 
 /// Refuses to say that a run took too long if the harness stood still meanwhile.

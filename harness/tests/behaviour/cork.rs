@@ -147,6 +147,7 @@ fn the_end_of_its_go_pipe_ends_a_parked_process_whatever_others_were_parked_late
         steps: &[],
         user: None,
         words: None,
+        lasts: None,
     };
     for world in [ParkedIn::Host, ParkedIn::Own(own)] {
         let null = File::open("/dev/null").expect("/dev/null");

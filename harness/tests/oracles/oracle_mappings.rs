@@ -75,11 +75,8 @@ fn run(command: &[&str]) -> (Vec<Observation>, String) {
         limits: bench.own_limits(),
         group: None,
         held: Default::default(),
-<<<<<<< HEAD
         lasts: None,
-=======
         allowed: None,
->>>>>>> w-d
     });
     let corked = corked.expect("a cork");
     let pages = plan::ring_pages(plan::default_ring(bench.cpus.len()), page_size());

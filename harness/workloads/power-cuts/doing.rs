@@ -129,6 +129,8 @@ fn take(step: &Step, tree: &Tree, folder: &Path) -> Result<(), Failed> {
                 file.sync_all()?;
             }
         }
+        // No program here has one.
+        Step::SyncRange { .. } => return Err("a sync that cannot be made".into()),
         Step::SyncAll => syncfs(File::open(folder)?)?,
         Step::Acknowledged => {}
     }

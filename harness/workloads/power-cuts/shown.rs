@@ -118,6 +118,14 @@ fn shown(step: &Step, tree: &Tree) -> String {
             let call = if *only_data { "fdatasync" } else { "fsync" };
             format!("{call} {}", path(tree, *node))
         }
+        Step::SyncRange { node, range, .. } => {
+            format!(
+                "sync {} from {} to {}",
+                path(tree, *node),
+                range.start,
+                range.end
+            )
+        }
         Step::SyncAll => "syncfs".to_owned(),
         Step::Acknowledged => "acknowledged".to_owned(),
     }

@@ -18,8 +18,9 @@ fn document() -> String {
 /// The configuration in this language that the document shows.
 fn shown(language: &str) -> String {
     let document = document();
-    let head = format!("\n## Three lines each\n");
-    let (_, chapter) = document.split_once(&head).expect("the chapter");
+    let (_, chapter) = document
+        .split_once("\n## Three lines each\n")
+        .expect("the chapter");
     let (_, behind) = chapter
         .split_once(&format!("```{language} shown\n"))
         .expect("a block");
