@@ -106,6 +106,7 @@ fn capture(bench: &Bench<'_>, plan: &EventsPlan) -> (Vec<u8>, LayoutTable<Origin
         group: None,
         held: Default::default(),
         allowed: None,
+        lasts: None,
     };
     let corked = sandbox::launch(&workload).expect("a process");
     let pages = plan::ring_pages(8 << 20, perf_live::sys::page_size());
