@@ -34,7 +34,7 @@ impl Demand {
         seen.chain([Abi::native()]).collect()
     }
 
-    /// Who made a call in another convention than this machine's, a line each; empty if nobody.
+    /// The scenarios that made a call in another convention than this machine's, a line each.
     #[must_use]
     pub fn foreign(&self) -> Vec<String> {
         let native = Abi::native();

@@ -34,8 +34,8 @@ pub(super) struct Process {
     pub(super) group: Option<Members>,
     /// The group that it was born in.
     pub(super) home: Option<Arc<Cgroup>>,
-    /// The namespaces of mounts that it had. Who lets go of one as the last waits for all CPUs:
-    /// neither init on its way into its world and out of it, nor the run.
+    /// The mount namespaces that it had. The task that drops the last reference to one waits for
+    /// all CPUs: so that is neither init, on its way into its world and out of it, nor the run.
     pub(super) mounts: Vec<File>,
 }
 
