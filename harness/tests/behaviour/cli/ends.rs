@@ -123,6 +123,8 @@ const CASES: &[Case] = &[
     case("crash", &["--format", "json", "crashed.yaml"], works(0)),
     case("sweep", &["swept.yaml"], works(0)),
     case("sweep", &["--format", "json", "swept.yaml"], works(0)),
+    case("policy", &["--format", "oci", "swept.yaml"], works(0)),
+    case("policy", &["--format", "systemd", "swept.yaml"], works(0)),
     case("review", &["snapshots"], PRINTS),
     case("events", &["sched:*"], PRINTS),
     case(
