@@ -185,11 +185,17 @@ fn words(lists: &[(String, Vec<String>)]) -> Result<Vec<(String, Option<String>)
 
 /// What one command needs of the machine, whose workload may outlive the harness.
 pub(crate) fn bench(host: &Host) -> Result<Bench<'_>, Trouble> {
+    Ok(bench_of_one(host)?.sparing_workloads())
+}
+
+/// What one command needs of the machine, whose workload ends with the harness, where that has a
+/// control group for it.
+pub(crate) fn bench_of_one(host: &Host) -> Result<Bench<'_>, Trouble> {
     let bench = Bench::new(host).map_err(|error| {
         let hint = error.hint();
         other(error, hint)
     })?;
-    Ok(bench.for_runs(1).sparing_workloads())
+    Ok(bench.for_runs(1))
 }
 
 /// Of the whole machine, and of processes that are there already, rights that the program's file

@@ -101,13 +101,12 @@ pub enum SessionError {
     /// The workload was killed, and some of its tasks are still there.
     #[error("the workload was killed and still lives {} seconds later", ENDING.as_secs())]
     Unkillable,
-    /// The harness did nothing for a time in which the workload's ended.
+    /// The harness did nothing when the workload's time was over.
     #[error(
-        "the harness was stopped, or got no CPU, for {} seconds, in which the workload's time was \
-         over: what it did then is not judged",
-        .0.as_secs()
+        "the harness was stopped, or got no CPU, when the workload's time was over: what it did \
+         then is not judged"
     )]
-    Stopped(Duration),
+    Stopped,
 }
 
 /// How long a run may take, and what ends it.
@@ -191,7 +190,8 @@ pub fn follow(
             let called = control.ready(&mut running);
             next = called.map_err(system("pass a signal on"))?;
         }
-        if next == Next::Leave {
+        // Asked to end a workload that is over, it does not wait for what is left to be read.
+        if next == Next::Leave || (next == Next::Kill && is_called && running.is_gone()) {
             break;
         }
         could_see(is_late && next == Next::Follow, stood_still)?;
@@ -223,6 +223,7 @@ pub fn follow(
     let account = reader.account(events);
     let account = account.map_err(system("read the counters"))?;
     let exited = running.finish().map_err(system("reap the workload"))?;
+    could_see(exited.is_overdue, Duration::MAX)?;
     let (seen, passed) = watch.map_or_else(Default::default, Watch::finish);
     let struck = struck.or(passed);
     let usage = exited.usage.and(seen).and(Usage {
@@ -262,7 +263,7 @@ fn opened(setting: Setting, events: &EventSet, plan: &EventsPlan) -> Setting {
 /// Refuses to say that a run took too long if the harness stood still meanwhile.
 fn could_see(is_over: bool, stood_still: Duration) -> Result<(), SessionError> {
     match is_over && stood_still > LONGEST_STANDSTILL {
-        true => Err(SessionError::Stopped(stood_still)),
+        true => Err(SessionError::Stopped),
         false => Ok(()),
     }
 }

@@ -205,6 +205,7 @@ mod tests {
             main_pid: Some(1),
             outputs: Some(Default::default()),
             usage: Usage::default(),
+            is_overdue: false,
         };
         Run {
             left: Known::Yes(Left::default()),

@@ -30,7 +30,7 @@ pub(super) fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         let message = "-e inject= is of a command: a filter of calls cannot be put on a process that lives already";
         return Err(Trouble::Usage(message.to_owned()));
     }
-    let bench = bench(arguments, &host)?;
+    let bench = bench(arguments, &host, false)?;
     let form = form(arguments, Some(sys::wall_clock_offset()))?;
     let Planned {
         plan,

@@ -255,9 +255,9 @@ pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String
 
 fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
-    let bench = bench(arguments, &host)?;
     let all = inject::sets(arguments);
     let (sets, mut faults) = inject::split(&all).map_err(Trouble::Usage)?;
+    let bench = bench(arguments, &host, !faults.is_empty())?;
     let form = form(arguments, Some(sys::wall_clock_offset()))?;
     let Planned {
         plan,
@@ -273,8 +273,12 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let initial = workload::inherited(directory.as_ref(), &workload);
     let chosen = (arguments.paths.as_slice(), initial.directory.as_deref());
     let untraced = inject::restrict(&mut faults, &plan, chosen);
-    for name in untraced.map_err(|error| other(error, None))? {
-        note!("harness: nothing is done to `{name}`, which is not traced");
+    let untraced = untraced.map_err(|error| other(error, None))?;
+    if faults.is_empty() && !untraced.is_empty() {
+        note!(
+            "harness: nothing is injected, as none of these calls is traced: {}",
+            untraced.join(", ")
+        );
     }
     workload.held = plan::held(&faults);
     // What is killed with the harness makes no call that nobody answers any more.

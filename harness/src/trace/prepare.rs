@@ -51,9 +51,18 @@ pub(super) fn planned<'a>(
     })
 }
 
-/// Returns the bench of a command. Its rings are made at once if they have the default size.
-pub(super) fn bench<'a>(arguments: &Arguments, host: &'a Host) -> Result<Bench<'a>, Trouble> {
-    let bench = whom::bench(host)?.with_strings(arguments.strings.into());
+/// Returns the bench of a command, which ends with the harness if calls of it are `held`. Its rings
+/// are made at once if they have the default size.
+pub(super) fn bench<'a>(
+    arguments: &Arguments,
+    host: &'a Host,
+    held: bool,
+) -> Result<Bench<'a>, Trouble> {
+    let bench = match held {
+        true => whom::bench_of_one(host)?,
+        false => whom::bench(host)?,
+    };
+    let bench = bench.with_strings(arguments.strings.into());
     let bench = bench.with_backlog(arguments.backlog.map(Bounds::of));
     if arguments.ring_size.is_none() {
         bench.warm_up();

@@ -143,6 +143,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         obituary: parked.obituary,
         outputs,
         has_init: own.is_some(),
+        is_overdue: false,
         group: None,
         home: workload.group.clone(),
         mounts: Vec::new(),

@@ -25,6 +25,8 @@ pub(super) struct Process {
     pub(super) main_pid: Option<i32>,
     pub(super) exit: Option<ExitKind>,
     pub(super) usage: Usage,
+    /// Whether init has ended the others when their time was over.
+    pub(super) is_overdue: bool,
     pub(super) killed: bool,
     pub(super) reaped: bool,
     pub(super) obituary: Option<OwnedFd>,
@@ -64,6 +66,7 @@ impl Process {
                     match u32::from_ne_bytes([e, f, g, h]) {
                         0 => self.main_pid = Some(word),
                         1 => self.exit = ExitKind::from_wait_status(word),
+                        process::OVERDUE => self.is_overdue = true,
                         kind => process::add_to(&mut self.usage, kind, word as u32),
                     }
                 }

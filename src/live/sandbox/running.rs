@@ -36,6 +36,9 @@ pub struct Exited {
     /// What it and all that it waited for used; in a namespace what all used, unless they were
     /// killed.
     pub usage: Usage,
+    /// Whether its world ended it, as the harness had not in its time
+    /// ([`Workload::lasts`](super::Workload::lasts)).
+    pub is_overdue: bool,
 }
 
 impl Running {
@@ -186,6 +189,7 @@ impl Running {
             main_pid: process.main_pid,
             outputs: readers.map(|readers| readers.map(|reader| reader.captured)),
             usage: process.usage,
+            is_overdue: process.is_overdue,
         })
     }
 }

@@ -22,7 +22,7 @@ mod urgent;
 
 pub use descriptors::outlives_exec;
 pub use janitor::{Duty, Janitor, ProbeDuty};
-pub use message::{Message, Stage};
+pub use message::{Message, OVERDUE, Stage};
 pub use reap::{Reaped, add_to, reap};
 pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};
 pub use urgent::make_urgent;

@@ -50,7 +50,7 @@ fn another_model_and_another_recovery_are_tried_on_a_recording() {
     let project = shell(&SAVE.replace("SYNC", ":"), WHOLE);
     saved(&project);
     again(&project, 1);
-    edit(&project, "crash: {", "crash: { model: ext4,");
+    edit(&project, "crash: {", "crash: { model: ordered,");
     again(&project, 0);
     edit(&project, "$it = old", "$it = nothing");
     again(&project, 1);

@@ -5,7 +5,7 @@
 
 use super::descriptors::{Ends, GATE, GO, OBITUARY, STATUS, keep_descriptors, place_descriptors};
 use super::gate;
-use super::message::READY;
+use super::message::{OVERDUE, READY};
 use super::{CLAIM, Own, ResourceLimit, Stage, step};
 use crate::sys::rights;
 use libc::{c_char, c_int};
@@ -142,8 +142,11 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
         libc::close(GATE);
         send(OBITUARY, main as u32, 0);
         if let Some(lasts) = own.lasts {
-            let end = end_all as extern "C" fn(c_int);
-            libc::signal(libc::SIGALRM, end as libc::sighandler_t);
+            let mut action: libc::sigaction = std::mem::zeroed();
+            let end = end_all as extern "C" fn(c_int, *mut libc::siginfo_t, *mut libc::c_void);
+            action.sa_sigaction = end as libc::sighandler_t;
+            action.sa_flags = libc::SA_SIGINFO;
+            libc::sigaction(libc::SIGALRM, &raw const action, std::ptr::null_mut());
             let seconds = u32::try_from(lasts.as_secs()).unwrap_or(u32::MAX);
             libc::alarm(seconds.saturating_add(1));
         }
@@ -160,14 +163,20 @@ unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
     }
 }
 
-/// Ends all other processes of init's namespace, and again a second later: one may be born while
-/// the signals are sent.
-extern "C" fn end_all(_: c_int) {
-    // SAFETY: two calls that may be made in a handler (`signal-safety(7)`).
-    unsafe {
-        libc::kill(-1, libc::SIGKILL);
-        libc::alarm(1);
+/// Tells the harness that the time of its world is over and ends all other processes of it, and
+/// again a second later: one may be born while the signals are sent. The world's own processes may
+/// send init this signal too, which means nothing: the kernel's alone has its code.
+extern "C" fn end_all(_: c_int, from: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel hands over a whole siginfo_t.
+    if unsafe { (*from).si_code } != libc::SI_KERNEL {
+        return;
     }
+    // SAFETY: a call that may be made in a handler (`signal-safety(7)`), as the next two.
+    unsafe { send(OBITUARY, 0, OVERDUE) };
+    // SAFETY: numbers by value.
+    unsafe { libc::kill(-1, libc::SIGKILL) };
+    // SAFETY: a number by value.
+    unsafe { libc::alarm(1) };
 }
 
 /// The main process of a world, from its first instruction to `execve(2)`.
