@@ -16,8 +16,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How much longer than its timeout a world of its own may last: the harness ends it before, unless it
-/// is stopped.
+/// How much longer than its timeout a world of its own may last: the harness ends it before, unless
+/// it is stopped.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Makes the directory of a planned scenario, with its files.

@@ -1,6 +1,7 @@
 //! `-e inject=SET:...`: what is done to calls, in the words of strace.
 
 use super::Arguments;
+use crate::out::note;
 use nix::libc;
 use perf_records::units::Nanos;
 use std::collections::BTreeSet;
@@ -38,26 +39,21 @@ pub(super) fn sets(arguments: &Arguments) -> Vec<String> {
 }
 
 /// Leaves faults to calls that are traced, and of these to those that `-P` chooses, as strace does;
-/// returns the names of calls to which nothing is done, as they are not traced.
+/// says so where none is left.
 pub(super) fn restrict(
     faults: &mut Vec<FaultPlan>,
     plan: &EventsPlan,
     (paths, directory): (&[PathBuf], Option<&[u8]>),
-) -> io::Result<Vec<String>> {
-    let traced: BTreeSet<&str> = plan
-        .selection
-        .iter()
-        .flat_map(Selection::all_names)
-        .collect();
-    let is_traced = |fault: &FaultPlan| {
-        fault
-            .matcher
-            .names
-            .iter()
-            .any(|name| traced.contains(&**name))
-    };
-    let untraced = faults.extract_if(.., |fault| !is_traced(fault));
-    let untraced = untraced.map(|fault| fault.matcher.word).collect();
+) -> io::Result<()> {
+    let selected = plan.selection.iter().flat_map(Selection::all_names);
+    let traced: BTreeSet<&str> = selected.collect();
+    let is_traced = |name: &String| traced.contains(&**name);
+    let untraced = faults.extract_if(.., |fault| !fault.matcher.names.iter().any(is_traced));
+    let untraced: Vec<String> = untraced.map(|fault| fault.matcher.word).collect();
+    if faults.is_empty() && !untraced.is_empty() {
+        let untraced = untraced.join(", ");
+        note!("harness: nothing is injected, as none of these calls is traced: {untraced}");
+    }
     let mut files = BTreeSet::new();
     for path in paths {
         let absolute = std::path::absolute(path)?;
@@ -72,7 +68,7 @@ pub(super) fn restrict(
     for fault in faults {
         fault.within.clone_from(&files);
     }
-    Ok(untraced)
+    Ok(())
 }
 
 /// A path as deeds have it.

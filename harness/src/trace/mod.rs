@@ -272,14 +272,8 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     sink.is_not(arguments.save.as_deref())?;
     let initial = workload::inherited(directory.as_ref(), &workload);
     let chosen = (arguments.paths.as_slice(), initial.directory.as_deref());
-    let untraced = inject::restrict(&mut faults, &plan, chosen);
-    let untraced = untraced.map_err(|error| other(error, None))?;
-    if faults.is_empty() && !untraced.is_empty() {
-        note!(
-            "harness: nothing is injected, as none of these calls is traced: {}",
-            untraced.join(", ")
-        );
-    }
+    let restricted = inject::restrict(&mut faults, &plan, chosen);
+    restricted.map_err(|error| other(error, None))?;
     workload.held = plan::held(&faults);
     // What is killed with the harness makes no call that nobody answers any more.
     workload.group = match plan.grouping {

@@ -221,10 +221,13 @@ mod tests {
     #[test]
     fn a_program_that_the_kernel_does_not_take_is_none() {
         let mut allowed = AllowedCalls::default();
-        for value in 0..600 {
+        // `BPF_MAXINSNS`, include/uapi/linux/bpf_common.h.
+        const MOST: usize = 4096;
+        let mut lengths = (0..600).map(|value| {
             allowed.allow(Abi::X86_64, 16, Some((1, u64::MAX, value)));
-        }
-        let length = allowed.program(Denial::Kill, TOKEN).map(|it| it.len());
-        assert_eq!(length, Err(TooLong(600 * 7 + 13)));
+            allowed.program(Denial::Kill, TOKEN).map(|it| it.len())
+        });
+        let first_not = lengths.find(|length| !matches!(length, Ok(length) if *length <= MOST));
+        assert!(matches!(first_not, Some(Err(TooLong(length))) if length > MOST));
     }
 }

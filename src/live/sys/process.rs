@@ -71,12 +71,10 @@ pub struct Own<'a> {
     pub steps: &'a [Step],
     /// The user that the workload runs as; `None` for the user of the harness.
     pub user: Option<&'a User>,
-    /// The address and the length in bytes of the command line and environment in the memory of the
-    /// harness, which init has a copy of. Init overwrites its copy, as `/proc/1/cmdline` shows it
-    /// to all processes of the world.
+    /// The address and the length in bytes of the harness' command line and environment. Init
+    /// overwrites its copy of them, which `/proc/1/cmdline` shows to all processes of the world.
     pub words: Option<(usize, usize)>,
-    /// How long init lets other processes live from the go on, in whole seconds and one more; `None`
-    /// for any time.
+    /// How many whole seconds, and one more, init lets others live; `None` for any time.
     pub lasts: Option<Duration>,
 }
 
