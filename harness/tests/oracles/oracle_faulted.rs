@@ -1,6 +1,7 @@
 //! `-e inject=` does to a command what strace's does, call by call.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 
 use super::support::command::Place;
 use super::support::require::{self, require};
@@ -157,8 +158,10 @@ fn whole(tracer: &[&str], line: &str) -> Whole {
         })
         .collect();
     files.sort();
+    // strace ends by the command's signal, and the harness with the status that a shell has for it.
+    let by_signal = || output.status.signal().map(|signal| 128 + signal);
     Whole {
-        status: output.status.code(),
+        status: output.status.code().or_else(by_signal),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
         stderr: said.map(|line| format!("{line}\n")).collect(),
         files,

@@ -33,7 +33,7 @@ pub enum Stage {
 
 // The numbers of steps begin here.
 const STEPS: u32 = 1000;
-/// The second word of what init says when the time of its world is over ([`Own::lasts`](super::Own)).
+/// The second word of what init says when its world's time is over ([`Own::lasts`](super::Own)).
 pub const OVERDUE: u32 = 6;
 
 // The message of an init that is ready.
