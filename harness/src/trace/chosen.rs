@@ -136,15 +136,18 @@ fn paths(written: &[PathBuf]) -> io::Result<Paths> {
     let mut paths = Paths::default();
     let mut add = |path: &Path| paths.add(path.as_os_str().as_bytes());
     for path in written {
-        add(&std::path::absolute(path)?);
-        if let Ok(resolved) = path.canonicalize() {
-            add(&resolved);
-        }
+        from_here(path)?.iter().for_each(|path| add(path));
     }
     for path in written.iter().filter(|path| path.is_relative()) {
         paths.add_word(path.as_os_str().as_bytes());
     }
     Ok(paths)
+}
+
+/// A path as it is from here, and as it resolves where it exists.
+pub(super) fn from_here(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let absolute = std::path::absolute(path)?;
+    Ok([absolute].into_iter().chain(path.canonicalize()).collect())
 }
 
 #[cfg(test)]

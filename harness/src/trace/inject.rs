@@ -1,6 +1,6 @@
 //! `-e inject=SET:...`: what is done to calls, in the words of strace.
 
-use super::Arguments;
+use super::{Arguments, chosen};
 use crate::out::note;
 use nix::libc;
 use perf_records::units::Nanos;
@@ -17,6 +17,7 @@ use syscall_model::{Answer, Injected};
 use trace_harness::plan::{EventsPlan, FaultPlan};
 use trace_harness::run::{Bench, Doing, Setting};
 use trace_harness::scenario::When;
+use trace_harness::verdict::{Faults, Known};
 
 const MOST_COUNT: u64 = 65535;
 
@@ -56,19 +57,35 @@ pub(super) fn restrict(
     }
     let mut files = BTreeSet::new();
     for path in paths {
-        let absolute = std::path::absolute(path)?;
-        let resolved = path.canonicalize().ok();
-        for path in [Some(path.clone()), Some(absolute), resolved]
-            .into_iter()
-            .flatten()
-        {
-            files.insert(in_directory(path.as_os_str().as_bytes(), directory));
-        }
+        let all = [vec![path.clone()], chosen::from_here(path)?].concat();
+        files.extend(
+            all.iter()
+                .map(|path| in_directory(path.as_os_str().as_bytes(), directory)),
+        );
     }
     for fault in faults {
         fault.within.clone_from(&files);
     }
     Ok(())
+}
+
+/// Says what is to be known of what was done, and of how many calls it is not known whether `-P`
+/// means them: to those nothing was done.
+pub(super) fn say(done: &Known<Faults>, faults: &[FaultPlan]) {
+    let Some(done) = done.yes() else {
+        return;
+    };
+    for remark in &done.remarks {
+        note!("harness: {remark}");
+    }
+    for (fault, outcome) in faults.iter().zip(&done.outcomes) {
+        let (unknown, word) = (outcome.unknown, &fault.matcher.word);
+        if unknown > 0 {
+            note!(
+                "harness: nothing was done to {unknown} calls of `{word}`: not all of their arguments could be read, so that -P may mean them"
+            );
+        }
+    }
 }
 
 /// A path as deeds have it.

@@ -334,9 +334,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
             setting.clone(),
         )
     })?;
-    for remark in done.yes().into_iter().flat_map(|done| &done.remarks) {
-        note!("harness: {remark}");
-    }
+    inject::say(&done, &faults);
     run.faults = done;
     run.account.other_cpus = !bench.has_same_cpus();
     if let Some(saving) = printer.saving.take() {

@@ -143,7 +143,7 @@ fn whole(tracer: &[&str], line: &str) -> Whole {
     let output = place.run("", &["sh", "-c", &script]);
     // What the tracer says itself is about its options.
     let said = String::from_utf8_lossy(&output.stderr);
-    let own = ["resolved into", "harness: nothing is injected"];
+    let own = ["resolved into", "harness: nothing "];
     let said = said
         .lines()
         .filter(|line| !own.iter().any(|own| line.contains(own)));
