@@ -18,6 +18,7 @@ pub use files::reads_content;
 pub use finding::{About, Detail, Finding, Judgement, Kind, PowerCut, joined};
 pub use known::Known;
 pub use run::Run;
+pub use sections::{asks_for, stretches};
 
 use crate::plan::Plan;
 use crate::scenario::ExpectedOutput;

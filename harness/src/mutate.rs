@@ -10,7 +10,8 @@ use trace_harness::verdict::Verdict;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "A mutant is a run in which an event is left out, repeated, reordered or edited. One that the expectations and the snapshot \
-let through shows what they do not look at.\n\n\
+let through shows what they do not look at. Without a snapshot only what the expectations tell of is changed: the events that their \
+steps mean, the fields that they test, the order and the number that they give.\n\n\
 Exit status: 0 where at least 95 % of each scenario's mutants are killed or it says with `lenient` why not, 1 where not or where a \
 scenario does not pass, 2 usage error or invalid scenario, 77 all were skipped, 99 the harness itself could not do its work.\n\n\
 Environment: HARNESS_REQUIRE=all turns skips into failures."
@@ -21,6 +22,9 @@ pub(crate) struct Arguments {
     /// Judge by the expectations alone, as if there were no snapshots
     #[arg(long)]
     without_snapshot: bool,
+    /// Also change what no expectation tells of; with a snapshot, that is always done
+    #[arg(long)]
+    all: bool,
     /// How many mutants of a run are tried; a sample if there are more
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..))]
     most: u32,
@@ -47,6 +51,7 @@ fn mutate(arguments: &Arguments, suite: &Suite<'_>) -> u8 {
     let options = MutationOptions {
         most: usize::try_from(arguments.most).unwrap_or(usize::MAX),
         without_snapshot: arguments.without_snapshot,
+        all: arguments.all,
         jobs: arguments.chosen.jobs(),
         require_all: require_all(),
     };

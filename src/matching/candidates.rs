@@ -2,6 +2,7 @@
 //! follow.
 
 use super::answer::Answer;
+use super::bindings::{Bindings, Within};
 use super::field::{Captures, Free, has_capture};
 use super::order::{Place, Scene};
 use super::shape::{LeafId, Shape};
@@ -47,6 +48,13 @@ pub fn is_meant(deed: &Deed, matcher: &Matcher) -> Option<bool> {
         Answer::No => Some(false),
         Answer::Unknown => None,
     }
+}
+
+/// Whether a deed may be one that a matcher means, with these values of its captures.
+#[must_use]
+pub fn may_be(deed: &Deed, matcher: &Matcher, bindings: &Bindings) -> bool {
+    let mut within = Within::new(bindings);
+    matcher.names.contains(&*deed.name) && fits(deed, matcher, &mut within, &|_| true) != Answer::No
 }
 
 /// Whether a deed has one of the matcher's names. Not known for a call that stands for many, if the

@@ -32,7 +32,7 @@ mod words;
 
 pub use bindings::Bindings;
 pub use blame::{Blamed, Blaming, Tests, needed as blaming_calls};
-pub use candidates::is_meant;
+pub use candidates::{is_meant, may_be};
 pub use confined::{
     Confinement, Deeds, Done, Handed, HandedTo, Judged, PROCESSES, Realm, Statement, Unsure,
     changed_among, confine, needed as confined_calls, stated as stated_calls, statement,

@@ -3,6 +3,7 @@
 use super::apply::{Change, Spot, apply};
 use super::edit::{of_field, of_result};
 use super::pool::Pool;
+use super::told::Scope;
 use super::{Mutant, Operator, Recorded, Thread, foreign, sample};
 use crate::trace::{Deed, Part};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -21,6 +22,7 @@ pub struct Mutants<'a> {
     lines: Vec<Vec<String>>,
     candidates: Vec<Candidate>,
     order: std::vec::IntoIter<usize>,
+    untold: usize,
     seen: HashSet<Difference>,
 }
 
@@ -57,11 +59,13 @@ impl<'a> Mutants<'a> {
             recorded,
             seed,
             pool: Pool::of(threads),
+            scope: recorded.tells.map(|tells| Scope::of(tells, threads)),
             active: active.map(|(_, at)| at).collect(),
             candidates: Vec::new(),
+            untold: 0,
         };
         list.fill();
-        let candidates = list.candidates;
+        let (candidates, untold) = (list.candidates, list.untold);
         let strata: Vec<&str> = candidates.iter().map(|it| it.stratum.as_str()).collect();
         let order = sample::order(&strata, seed).into_iter();
         Self {
@@ -69,6 +73,7 @@ impl<'a> Mutants<'a> {
             lines,
             candidates,
             order,
+            untold,
             seen: HashSet::new(),
         }
     }
@@ -84,6 +89,12 @@ impl<'a> Mutants<'a> {
     #[must_use]
     pub fn n_left(&self) -> usize {
         self.order.len()
+    }
+
+    /// Returns how many changes there are besides, of what no expectation tells.
+    #[must_use]
+    pub fn n_untold(&self) -> usize {
+        self.untold
     }
 
     fn difference(&self, changed: &[(usize, Vec<Deed>)]) -> Difference {
@@ -192,9 +203,13 @@ struct List<'a, 'r> {
     recorded: &'r Recorded<'a>,
     seed: u64,
     pool: Pool,
+    /// What is told of, where not all is.
+    scope: Option<Scope<'a>>,
     /// The places of the threads that have events.
     active: Vec<usize>,
     candidates: Vec<Candidate>,
+    /// How many changes are left out, as nothing is told of what they change.
+    untold: usize,
 }
 
 impl List<'_, '_> {
@@ -354,6 +369,12 @@ impl List<'_, '_> {
     }
 
     fn add(&mut self, operator: Operator, stratum: &str, spot: Spot, change: Change) {
+        if let Some(scope) = &self.scope
+            && !scope.asks(spot, &change)
+        {
+            self.untold = self.untold.saturating_add(1);
+            return;
+        }
         let stratum = format!("{operator} {stratum}");
         self.candidates.push(Candidate {
             operator,

@@ -3,7 +3,8 @@
 //!
 //! Pure. An expectation that passes a mutant does not look at what the mutant changed, so mutants
 //! show what a scenario does not test. A mutant changes what the run recorded, never the program,
-//! so a run has hundreds of them.
+//! so a run has hundreds of them. Where expectations alone judge, only what they tell of is changed
+//! ([`Tells`]).
 //!
 //! | operator | what becomes of the run |
 //! |---|---|
@@ -28,8 +29,10 @@ mod foreign;
 mod list;
 mod pool;
 mod sample;
+mod told;
 
 pub use list::Mutants;
+pub use told::{Least, Number, Step, Tells, Told};
 
 use crate::trace::{Deed, StableName};
 use std::collections::BTreeSet;
@@ -51,7 +54,7 @@ pub struct Thread {
 }
 
 /// A run to make mutants of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Recorded<'a> {
     /// Its threads.
     pub threads: &'a [Thread],
@@ -60,6 +63,8 @@ pub struct Recorded<'a> {
     /// Fields, each after its event's name, by which the kernel chose what to record: with another
     /// value the event would not have been recorded.
     pub chosen_by: &'a BTreeSet<(String, String)>,
+    /// What is told of it, where not all is.
+    pub tells: Option<&'a dyn Tells>,
     /// The forms of calls.
     pub signatures: &'a Signatures<'a>,
 }

@@ -13,11 +13,11 @@ fn part(name: &str, text: &str, value: Value) -> Part {
     }
 }
 
-fn number(name: &str, number: i128) -> Part {
+pub(super) fn number(name: &str, number: i128) -> Part {
     part(name, &number.to_string(), Value::Number(number))
 }
 
-fn path(name: &str, path: &str) -> Part {
+pub(super) fn path(name: &str, path: &str) -> Part {
     let value = Value::Path {
         given: path.into(),
         absolute: Some(format!("$DIR/{path}").into()),
@@ -26,7 +26,7 @@ fn path(name: &str, path: &str) -> Part {
     part(name, &format!("{path:?}"), value)
 }
 
-fn file(name: &str, path: &str, description: u64) -> Part {
+pub(super) fn file(name: &str, path: &str, description: u64) -> Part {
     let value = Value::File {
         number: 3,
         description: Some(description),
@@ -36,7 +36,7 @@ fn file(name: &str, path: &str, description: u64) -> Part {
     part(name, &format!("<{path}>"), value)
 }
 
-fn deed(name: &str, fields: &[Part], returns: Part) -> Deed {
+pub(super) fn deed(name: &str, fields: &[Part], returns: Part) -> Deed {
     Deed {
         name: name.into(),
         task: StableName {
@@ -60,7 +60,7 @@ fn deed(name: &str, fields: &[Part], returns: Part) -> Deed {
 }
 
 /// Threads of processes of their own, each deed entered when the one before had left.
-fn threads(deeds: &[&[Deed]]) -> Vec<Thread> {
+pub(super) fn threads(deeds: &[&[Deed]]) -> Vec<Thread> {
     let mut moment = 0;
     let thread = |(deeds, process): (&&[Deed], u32)| {
         let task = StableName { process, thread: 1 };
@@ -111,6 +111,7 @@ fn all(threads: &[Thread], absent: &[String]) -> Vec<Mutant> {
         threads,
         absent,
         chosen_by: &BTreeSet::new(),
+        tells: None,
         signatures: &signatures,
     };
     Mutants::of(&recorded).collect()
@@ -297,6 +298,7 @@ fn what_the_kernel_chose_events_by_is_not_edited() {
         chosen_by: &[("a:b", "flags"), ("c:d", "mode")]
             .map(|(a, b)| (a.to_owned(), b.to_owned()))
             .into(),
+        tells: None,
         signatures: &signatures,
     };
     let fields: BTreeSet<String> = Mutants::of(&recorded).filter_map(|it| it.field).collect();
@@ -450,6 +452,7 @@ fn each_flag_is_taken_away_and_one_is_added() {
             threads: &run,
             absent: &[],
             chosen_by: &BTreeSet::new(),
+            tells: None,
             signatures: &signatures,
         };
         let edits = Mutants::of(&recorded).filter(|it| it.field.as_deref() == Some("flags"));
@@ -483,6 +486,7 @@ fn what_was_recorded_and_did_not_occur_is_inserted_with_the_runs_own_paths() {
         threads: &run,
         absent: &absent,
         chosen_by: &BTreeSet::new(),
+        tells: None,
         signatures: &signatures,
     };
     let inserted = Mutants::of(&recorded).filter(|it| it.operator == Operator::Insert);
@@ -559,6 +563,7 @@ fn what_is_rare_comes_among_the_first() {
         threads: &run,
         absent: &[],
         chosen_by: &BTreeSet::new(),
+        tells: None,
         signatures: &signatures,
     };
     let mut mutants = Mutants::of(&recorded);

@@ -57,6 +57,10 @@ fn rates(out: &mut String, survey: &Survey) {
     let killed = percent(survey.killed(), n_mutants);
     let alone = percent(survey.by_expectations, n_mutants);
     let _always_fits = match n_mutants {
+        0 if survey.untold > 0 => writeln!(
+            out,
+            "  (no mutants: the expectations tell of no event that came)"
+        ),
         0 => writeln!(out, "  (no mutants)"),
         _ => writeln!(
             out,
@@ -69,6 +73,13 @@ fn remarks(out: &mut String, survey: &Survey) {
     if survey.untried > 0 {
         let all = survey.n_mutants.saturating_add(survey.untried);
         indented(out, 12, &format!("a sample: there are up to {all} mutants"));
+    }
+    if survey.untold > 0 {
+        let untold = survey.untold;
+        let plural = if untold == 1 { "" } else { "s" };
+        let line =
+            format!("{untold} change{plural} of what no expectation tells of left out: --all");
+        indented(out, 12, &line);
     }
     match (survey.standing(), &survey.lenient) {
         (Standing::Needless, _) => indented(
@@ -205,6 +216,7 @@ pub fn mutation_json(out: &mut String, report: &MutationReport) {
         };
         line.put("mutants", survey.n_mutants);
         line.put("untried", survey.untried);
+        line.put("untold", survey.untold);
         line.put("killed", survey.killed());
         line.put("by_expectations", survey.by_expectations);
         line.put("lenient", &survey.lenient);

@@ -176,15 +176,21 @@ impl<S> Between<S> {
 }
 
 impl<S> Pattern<S> {
-    /// Every step in it.
+    /// Every step in it with what is said of it.
     #[must_use]
-    pub fn steps(&self) -> Vec<&S> {
+    pub fn roles(&self) -> Vec<(Role, &S)> {
         let mut all = Vec::new();
-        let Ok(_) = self.try_map(&mut |_, step| -> Result<(), Infallible> {
-            all.push(step);
+        let Ok(_) = self.try_map(&mut |role, step| -> Result<(), Infallible> {
+            all.push((role, step));
             Ok(())
         });
         all
+    }
+
+    /// Every step in it.
+    #[must_use]
+    pub fn steps(&self) -> Vec<&S> {
+        self.roles().into_iter().map(|(_, step)| step).collect()
     }
 
     fn try_map<'a, T, E>(

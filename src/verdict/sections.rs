@@ -59,8 +59,19 @@ pub(super) fn judge(
     findings
 }
 
+/// Returns the stretches of the sections whose marks are there, by the sections' names.
+#[must_use]
+pub fn stretches<'p>(plan: &'p Plan, deeds: &[&Deed]) -> Vec<(&'p str, Stretch)> {
+    let whole = Scene::new(deeds);
+    let sections = plan.marks.sections.iter();
+    let known =
+        sections.filter_map(|(name, marks)| Some((name.as_str(), stretch(marks, &whole).ok()?)));
+    known.collect()
+}
+
 /// Whether the author asked for such deeds; others were recorded for marks.
-pub(super) fn asks_for(plan: &Plan, deed: &Deed) -> bool {
+#[must_use]
+pub fn asks_for(plan: &Plan, deed: &Deed) -> bool {
     !plan.marks.hidden.contains(&*deed.name)
 }
 

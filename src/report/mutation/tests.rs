@@ -24,6 +24,7 @@ fn survey() -> Survey {
     let edited = |now| survivor(Operator::Edit, Some("flags"), Some(now));
     Survey {
         n_mutants: 40,
+        untold: 0,
         untried: 0,
         by_expectations: 21,
         by_snapshot: 16,
@@ -170,7 +171,7 @@ fn a_scenario_is_one_json_line_with_every_survivor() {
     assert_eq!(
         out,
         "{\"type\":\"mutation\",\"name\":\"files/x\",\"file\":\"scenarios/files/x.yaml\",\"result\":\"loose\",\"duration_ms\":7,\
-         \"mutants\":40,\"untried\":0,\"killed\":37,\"by_expectations\":21,\"lenient\":null,\"survivors\":[{\"operator\":\"swap\",\
+         \"mutants\":40,\"untried\":0,\"untold\":0,\"killed\":37,\"by_expectations\":21,\"lenient\":null,\"survivors\":[{\"operator\":\"swap\",\
          \"event\":\"openat\",\"field\":null,\"task\":\"P1\",\"line\":\"openat(\\\"a\\\", O_RDONLY) = 3\",\"now\":\"close(3) = 0\"}]}\n\
          {\"type\":\"mutation\",\"name\":\"files/x\",\"file\":\"scenarios/files/x.yaml\",\"result\":\"skipped\",\"duration_ms\":7,\
          \"reasons\":[\"no\"]}\n"

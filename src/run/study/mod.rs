@@ -7,6 +7,7 @@ mod load;
 mod mutate;
 mod recording;
 mod sweep;
+mod told;
 
 pub use calibrate::{CalibrateError, Calibrating};
 pub use crash::{CrashError, CrashOptions, CrashStart, CrashStudy, Remains, Reproduction};

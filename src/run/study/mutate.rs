@@ -8,6 +8,7 @@ use crate::run::overwritten::OVERWRITTEN;
 use crate::run::ready::Ready;
 use crate::run::scenario::stored;
 use crate::run::side_by_side::side_by_side;
+use crate::run::study::told::Told;
 use crate::run::{Bench, Control, Extras, Item, RunError, Subject, Suite, attempt, lay_out};
 use crate::trace::{Block, Deed, Normalised};
 use crate::verdict::{self, About, Finding, Run, Verdict};
@@ -34,6 +35,8 @@ pub struct MutationOptions {
     pub most: usize,
     /// Whether only expectations are judged, as if there were no snapshot.
     pub without_snapshot: bool,
+    /// Whether also what no expectation tells of is changed, where no snapshot is judged.
+    pub all: bool,
     /// How many scenarios are worked on side by side.
     pub jobs: usize,
     /// Whether a skip is a failure (`HARNESS_REQUIRE=all`).
@@ -60,6 +63,8 @@ pub struct Survey {
     pub n_mutants: usize,
     /// How many more changes were possible and not tried.
     pub untried: usize,
+    /// How many changes were left out, as no expectation tells of what they change.
+    pub untold: usize,
     /// How many the expectations alone refuse.
     pub by_expectations: usize,
     /// How many only the snapshot refuses.
@@ -124,8 +129,10 @@ impl Survey {
     /// Returns how strict the scenario is.
     #[must_use]
     pub fn standing(&self) -> Standing {
-        let is_tight =
+        let is_enough =
             self.killed().saturating_mul(100) >= self.n_mutants.saturating_mul(LEAST_KILLED);
+        // Who tells of nothing lets everything through.
+        let is_tight = is_enough && (self.n_mutants > 0 || self.untold == 0);
         match (is_tight, &self.lenient) {
             (true, None) => Standing::Tight,
             (true, Some(_)) => Standing::Needless,
@@ -240,10 +247,13 @@ fn survey(
     let threads = threads(&plan, &judge.run.trace);
     let absent = absent(&plan, &judge.run.trace);
     let chosen_by = chosen_by(&plan);
+    let told = Told::of(&plan, &judge.run.trace);
+    let is_all_told = options.all || judge.text.is_some() || plan.confinement.is_some();
     let recorded = Recorded {
         threads: &threads,
         absent: &absent,
         chosen_by: &chosen_by,
+        tells: (!is_all_told).then_some(&told),
         signatures: &bench.signatures,
     };
     let n_events: usize = threads.iter().map(|thread| thread.deeds.len()).sum();
@@ -264,6 +274,7 @@ fn survey(
         }
     }
     survey.untried = mutants.n_left();
+    survey.untold = mutants.n_untold();
     through.sort_by_key(|mutant| mutant.place);
     survey.survivors = through;
     Ok(Ok(survey))
@@ -373,5 +384,10 @@ mod tests {
         assert_eq!(standing(1000, 949, 0, true), Standing::Lenient);
         assert_eq!(standing(20, 19, 0, true), Standing::Needless);
         assert_eq!(standing(0, 0, 0, false), Standing::Tight);
+        let silent = Survey {
+            untold: 1,
+            ..Survey::default()
+        };
+        assert_eq!(silent.standing(), Standing::Loose);
     }
 }
