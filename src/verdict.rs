@@ -11,6 +11,7 @@ mod known;
 mod limits;
 mod run;
 mod sections;
+mod sign;
 
 pub use crash::{Crashed, Failure, IDLE};
 pub use faults::{FaultOutcome, Faults};
@@ -18,6 +19,7 @@ pub use files::reads_content;
 pub use finding::{About, Detail, Finding, Judgement, Kind, PowerCut, joined};
 pub use known::Known;
 pub use run::Run;
+pub use sign::Sign;
 
 use crate::plan::Plan;
 use crate::scenario::ExpectedOutput;
@@ -103,7 +105,8 @@ impl fmt::Display for Verdict {
 #[must_use]
 pub fn judge(plan: &Plan, run: &Run) -> Judgement {
     if run.interrupted {
-        return Judgement::of(Finding::broken("interrupted"));
+        let finding = Finding::new(Kind::Interrupted, About::Run, "interrupted");
+        return Judgement::of(finding);
     }
     let mut judgement = by_its_end(plan, run);
     judgement.add(besides(plan, run));
