@@ -39,11 +39,15 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
             let trouble = shown_lines(trouble).collect::<Vec<_>>().join("\n");
             let names = matrix.scenarios.iter();
             let untold = names.filter(|name| report.is_untold(&column.kernel, name));
+            let how = match column.interrupted {
+                true => "had not ended",
+                false => "broken",
+            };
             let _always_fits = match untold.count() {
                 0 => writeln!(out, "\n{}: {trouble}", column.kernel),
                 n => writeln!(
                     out,
-                    "\n{} ({n} of {} broken): {trouble}",
+                    "\n{} ({n} of {} {how}): {trouble}",
                     column.kernel,
                     plural(matrix.scenarios.len(), "scenario")
                 ),
