@@ -74,7 +74,7 @@ fn what_cannot_be_written_is_a_usage_error_before_anything_runs() {
 }
 
 #[test]
-fn a_matrix_that_is_interrupted_says_so_and_calls_nothing_broken() {
+fn an_interrupted_matrix_keeps_what_had_ended_and_reports_it_to_all_that_asked() {
     require!(right_to_trace());
     let project = project();
     let mut fifo = Fifo::new(&project.join("fifo"));
@@ -84,7 +84,11 @@ fn a_matrix_that_is_interrupted_says_so_and_calls_nothing_broken() {
          snapshot: false"
     );
     project.scenario("endless", &endless);
-    let mut command = project.program(&[&MATRIX[..], &["--report", "m.html"]].concat());
+    let files = [
+        "--report", "m.html", "--report", "m.jsonl", "--report", "m.xml",
+    ];
+    let one_by_one = ["--guests", "1", "--jobs", "1"];
+    let mut command = project.program(&[&MATRIX[..], &one_by_one, &files].concat());
     command.process_group(0);
     let child = command
         .stdout(Stdio::piped())
@@ -103,9 +107,45 @@ fn a_matrix_that_is_interrupted_says_so_and_calls_nothing_broken() {
         run.stderr
     );
     assert!(!run.stderr.contains("broken"), "{}", run.stderr);
-    assert_eq!(run.stdout, "");
-    let left = project.read("m.html");
-    assert!(left.contains("the run has not finished"), "{left}");
+    let said = "one: 2 of 3 scenarios had ended, two: 0 of 3 scenarios had ended";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let table: Vec<Vec<&str>> = run
+        .stdout
+        .lines()
+        .take(4)
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(
+        table,
+        [
+            ["scenario", "one", "two"],
+            ["a", "pass", "interrupted"],
+            ["b", "skipped", "interrupted"],
+            ["endless", "interrupted", "interrupted"],
+        ]
+    );
+    for file in ["m.html", "m.xml"] {
+        let report = project.read(file);
+        assert!(!report.contains("the run has not finished"), "{report}");
+        assert!(report.contains("interrupted"), "{report}");
+    }
+    let lines = project.read("m.jsonl");
+    let lines: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let of = |kind: &str, key: &str| -> Vec<String> {
+        let found = lines.iter().filter(|line| line["type"] == kind);
+        found.map(|line| line[key].to_string()).collect()
+    };
+    let (pass, skipped, broken) = ("\"pass\"", "\"skipped\"", "\"broken\"");
+    assert_eq!(
+        of("cell", "verdict"),
+        [pass, broken, skipped, broken, broken, broken]
+    );
+    assert_eq!(of("kernel", "interrupted"), ["true", "true"]);
+    // Two kernels that did not come to their end are not compared.
+    assert_eq!(of("change", "what"), [""; 0]);
 }
 
 #[test]
