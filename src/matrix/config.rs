@@ -30,7 +30,7 @@ pub(super) const TO_BOOT: &[Wanted] = &[
     ("OVERLAY_FS", "writes that stay in the guest"),
 ];
 
-/// What tells why a guest does not come up.
+/// What tells why a guest does not come up, on a PC.
 const TO_SPEAK: &[Wanted] = &[("SERIAL_8250_CONSOLE", "the console")];
 
 /// What scenarios take beside.
@@ -100,7 +100,10 @@ impl Config {
 
     /// What a guest lacks that did not come up.
     pub(super) fn lacks_to_boot(&self, has_modules: bool) -> Option<String> {
-        self.lacks(&[TO_BOOT, TO_SPEAK], has_modules)
+        match self.options.contains_key("X86") {
+            true => self.lacks(&[TO_BOOT, TO_SPEAK], has_modules),
+            false => self.lacks(&[TO_BOOT], has_modules),
+        }
     }
 }
 

@@ -282,6 +282,22 @@ mod tests {
     }
 
     #[test]
+    fn what_a_kernel_lacks_for_scenarios_is_read_beside_its_image() {
+        let folder = tempfile::tempdir().unwrap();
+        let image = folder.path().join("vmlinuz-own");
+        let kernel = Kernel::of_image("own", image.to_str().unwrap(), None);
+        assert_eq!(kernel.lacks_to_trace(), None, "nothing is known");
+        let options = ["PERF_EVENTS", "FTRACE", "BPF_SYSCALL", "NAMESPACES"];
+        let config = options
+            .map(|option| format!("CONFIG_{option}=y\n"))
+            .concat();
+        std::fs::write(folder.path().join("config-own"), config).unwrap();
+        let lacks = kernel.lacks_to_trace().unwrap();
+        let said = "lacks CONFIG_FTRACE_SYSCALLS (the tracepoints of calls)";
+        assert!(lacks.ends_with(said), "{lacks}");
+    }
+
+    #[test]
     fn what_packages_lack_is_said() {
         let root = files(&["lib/modules/6.1/kernel/a.ko"]);
         let error = unpacked("k".to_owned(), root.path()).unwrap_err();

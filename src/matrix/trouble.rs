@@ -326,6 +326,14 @@ mod tests {
             .map(|name| format!("CONFIG_{name}=y\n"))
             .collect();
         assert_eq!(hint(&all), None);
+        // Another machine has another console.
+        let silent = all.replace("CONFIG_SERIAL_8250_CONSOLE=y\n", "");
+        assert_eq!(hint(&silent), None);
+        let silent = hint(&format!("{silent}CONFIG_X86=y\n")).unwrap();
+        assert!(
+            silent.ends_with("lacks CONFIG_SERIAL_8250_CONSOLE (the console)"),
+            "{silent}"
+        );
         let said = hint(&all.replace("CONFIG_NET_9P_VIRTIO=y\n", "")).unwrap();
         assert!(
             said.ends_with("lacks CONFIG_NET_9P_VIRTIO (the host's files)"),

@@ -12,6 +12,7 @@ use crate::vm::{Size, job};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use perf_live::errors::chain;
+use perf_live::sys::process::end_with_us;
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
@@ -306,18 +307,16 @@ impl Suite<'_> {
         for name in shard::VARIABLES {
             command.env_remove(name);
         }
-        let mut child = command
-            .args(words)
-            .env("CI", "1")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
+        command.args(words).env("CI", "1");
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        // Where it is not waited for, it is not left behind either.
+        end_with_us(&mut command);
+        let mut child = command.spawn().map_err(failed)?;
         let out = child.stdout.take();
         let heard = std::thread::scope(|scope| {
             let (ended, ends) = mpsc::channel::<()>();
             let own = &child;
-            scope.spawn(move || self.end_with_us(own, &ends));
+            scope.spawn(move || self.end_when_asked(own, &ends));
             let lines = out.into_iter().flat_map(|out| BufReader::new(out).lines());
             for line in lines {
                 self.line(index, &line.map_err(failed)?);
@@ -334,7 +333,7 @@ impl Suite<'_> {
     }
 
     /// Ends the machine's own harness when this one is asked to end. A terminal asks both.
-    fn end_with_us(&self, child: &Child, ends: &mpsc::Receiver<()>) {
+    fn end_when_asked(&self, child: &Child, ends: &mpsc::Receiver<()>) {
         while let Err(RecvTimeoutError::Timeout) = ends.recv_timeout(LOOK) {
             if self.machine.stop.is_asked() {
                 // It has not been waited for, so its number is still its own.
