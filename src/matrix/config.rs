@@ -17,10 +17,10 @@ pub(super) type Wanted = (&'static str, &'static str);
 pub(super) const TO_BOOT: &[Wanted] = &[
     ("BLK_DEV_INITRD", "an initramfs"),
     ("BINFMT_ELF", "programs"),
-    ("PROC_FS", "/proc"),
-    ("SYSFS", "/sys"),
+    ("PROC_FS", "facts of processes"),
+    ("SYSFS", "facts of devices"),
     ("TMPFS", "writes that stay in the guest"),
-    ("DEVTMPFS", "/dev"),
+    ("DEVTMPFS", "device files"),
     ("PCI", "devices"),
     ("VIRTIO_PCI", "devices"),
     ("VIRTIO_CONSOLE", "the line to the host"),

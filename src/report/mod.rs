@@ -1,6 +1,6 @@
 //! Writes reports for people and programs: calls and events as text and as JSON lines, summaries of
-//! calls, runs as text, JSON lines, JUnit, KTAP, KCIDB, Markdown and HTML; and reads the JSON lines of a
-//! suite's parts again, to write them as one.
+//! calls, runs as text, JSON lines, JUnit, KTAP, KCIDB, Markdown and HTML; and reads the JSON lines
+//! of a suite's parts again, to write them as one.
 //!
 //! All functions append to a `String`; the command line prints it.
 

@@ -27,7 +27,7 @@ pub(super) const CANNOT_TELL: u8 = 125;
 /// Nothing is known of any revision: the bisect is to stop.
 pub(crate) const STOP: u8 = 255;
 
-/// Returns the status by what the scenarios came to; that of the signal if one has interrupted them.
+/// Returns the status by what the scenarios came to, or that of the signal that interrupted them.
 pub(super) fn of(reports: &[ScenarioReport], signals: &SignalFd) -> u8 {
     if let Some(signal) = asked_of(signals) {
         return signal;
