@@ -11,6 +11,7 @@ mod known;
 mod limits;
 mod run;
 mod sections;
+mod sign;
 
 pub use crash::{Crashed, Failure, IDLE};
 pub use faults::{FaultOutcome, Faults};
@@ -19,6 +20,7 @@ pub use finding::{About, Detail, Finding, Judgement, Kind, PowerCut, joined};
 pub use known::Known;
 pub use run::Run;
 pub use sections::{asks_for, stretches};
+pub use sign::Sign;
 
 use crate::plan::Plan;
 use crate::scenario::ExpectedOutput;
@@ -104,7 +106,8 @@ impl fmt::Display for Verdict {
 #[must_use]
 pub fn judge(plan: &Plan, run: &Run) -> Judgement {
     if run.interrupted {
-        return Judgement::of(Finding::broken("interrupted"));
+        let finding = Finding::new(Kind::Interrupted, About::Run, "interrupted");
+        return Judgement::of(finding);
     }
     let mut judgement = by_its_end(plan, run);
     judgement.add(besides(plan, run));

@@ -369,6 +369,7 @@ fn judge(arguments: &Arguments, checked: Checked, sink: &mut Sink) -> Result<u8,
     let reports = [report];
     let whole = Whole {
         reports: &reports,
+        submission: results.submission(),
         share: None,
         traces: false,
         head: "",

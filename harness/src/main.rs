@@ -15,6 +15,7 @@ mod formats;
 mod help;
 mod inject;
 mod input;
+mod kcidb;
 mod kernels;
 mod man;
 mod matrix;
@@ -140,9 +141,10 @@ fn main() -> ExitCode {
     if let Err(error) = rights::settle() {
         let remedy = "chmod ug-s PATH_OF_HARNESS; what it takes instead, harness doctor says";
         complain(&error, Some(remedy.to_owned()));
-        return ExitCode::from(match is_of_a_command() {
-            true => status::TRACE_TROUBLE,
-            false => status::TROUBLE,
+        return ExitCode::from(match (is_of_a_command(), is_for_bisect()) {
+            (_, true) => run::STOP,
+            (true, _) => status::TRACE_TROUBLE,
+            (false, _) => status::TROUBLE,
         });
     }
     let arguments = match help::read() {
@@ -185,9 +187,10 @@ fn main() -> ExitCode {
 /// Prints help, or what is wrong with the command line. The status of an error is that of trouble
 /// in the harness, if any other status could be the traced command's.
 fn say(error: &clap::Error) -> u8 {
-    let trouble = match is_of_a_command() {
-        true => status::TRACE_TROUBLE,
-        false => status::USAGE,
+    let trouble = match (is_of_a_command(), is_for_bisect()) {
+        (_, true) => run::STOP,
+        (true, _) => status::TRACE_TROUBLE,
+        (false, _) => status::USAGE,
     };
     let text = error.render().ansi().to_string();
     if error.use_stderr() {
@@ -195,7 +198,14 @@ fn say(error: &clap::Error) -> u8 {
         return trouble;
     }
     let printed = out::print_styled(&text);
-    out::ended(printed, status::PASSED, trouble)
+    let printed = out::ended(printed, status::PASSED, trouble);
+    // Help says nothing of a revision.
+    if is_for_bisect() { trouble } else { printed }
+}
+
+/// Whether the exit status would steer a bisect.
+fn is_for_bisect() -> bool {
+    run::is_for_bisect(std::env::args_os())
 }
 
 /// Whether the exit status is that of a command.

@@ -1,6 +1,8 @@
 //! `harness matrix`: the same scenarios on every kernel of a list.
 
+mod bisect;
 mod guests;
+mod said;
 mod update;
 
 use crate::kernels::Listed;
@@ -10,6 +12,7 @@ use crate::suite::{Chosen, exit_status, refuse};
 use crate::vm::Size;
 use crate::{is_ci, signals, status};
 use guests::Suite;
+use std::sync::Mutex;
 use trace_harness::matrix::{Column, Matrix};
 
 #[derive(Debug, clap::Args)]
@@ -17,8 +20,12 @@ use trace_harness::matrix::{Column, Matrix};
     after_help = "Each kernel of the list is booted in a virtual machine, which needs no rights, and `harness run` runs the scenarios there. A \
 kernel that cannot be had, or a guest that hangs, panics or runs out of memory, makes its scenarios broken, with the end of its console. \
 What differs from a kernel to the next runs there again, three times: a difference is what every run has.\n\n\
+With --bisect all scenarios run on GOOD and BAD, which must be what they are called; then those that pass on GOOD and fail on BAD, in every \
+one of three more runs, on the middle of what is left, until the first bad kernel is known. A kernel that does not boot, or where a scenario \
+is incomplete, skipped, broken or not the same in all runs, cannot tell, and is passed over: then a range may be left.\n\n\
 Exit status: 0 all passed on all kernels, 1 some scenario failed, 2 usage error, 77 all were skipped, 99 something was broken, \
-128 + n interrupted by signal n.\n\n\
+128 + n interrupted by signal n, with what is known until then in all reports. With --bisect: 0 the first bad kernel was found, 1 a range is \
+left, or GOOD is not good or BAD not bad; 77 or 99 if that cannot be told, as all was skipped or something was broken.\n\n\
 Environment: HARNESS_CACHE is where kernels are kept [default: harness in XDG_CACHE_HOME or ~/.cache]; HARNESS_REQUIRE=all turns skips into \
 failures."
 )]
@@ -39,6 +46,10 @@ pub(crate) struct Arguments {
     /// are left alone; those of these kernels that have become equal to the common one are removed
     #[arg(long, value_name = "FOR", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_enum)]
     update: Option<UpdateFor>,
+    /// Search the list, from the kernel GOOD to the kernel BAD behind it, for the first on which
+    /// scenarios fail that pass on GOOD
+    #[arg(long, value_name = "GOOD..BAD", conflicts_with_all = ["kernel", "update"])]
+    bisect: Option<String>,
     #[command(flatten)]
     size: Size,
     #[command(flatten)]
@@ -71,6 +82,13 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
     })?;
     trace_harness::run::check(&items).map_err(|error| refuse(&error))?;
     let kernels = arguments.listed.read()?;
+    let history = match &arguments.bisect {
+        Some(ends) => Some(bisect::history(&kernels, ends)?),
+        None => None,
+    };
+    for name in arguments.reports.built() {
+        kernels.choose(Some(name))?;
+    }
     arguments.reports.begin()?;
     let names: Vec<String> = match arguments.kernel.as_slice() {
         [] => kernels.specs.iter().map(|spec| spec.name.clone()).collect(),
@@ -79,18 +97,25 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
     for name in &names {
         kernels.choose(Some(name))?;
     }
+    let stop = signals::ask_guests().unwrap_or_default();
     let suite = Suite {
         kernels: &kernels,
         chosen: &arguments.chosen,
         size: &arguments.size,
         guests: guests(arguments, names.len()),
         scenarios: items.iter().map(|item| item.name.clone()).collect(),
+        machine: arguments.size.machine_until(stop.clone()),
+        is_terminal: guests::is_terminal(),
+        columns: Mutex::default(),
     };
-    let mut matrix = suite.on_each(&names);
-    if let Some(status) = signals::asked() {
-        // What did not come to its end is neither broken nor judged.
-        note!("harness: interrupted: {}", so_far(&matrix));
-        return Err(status);
+    if let Some(history) = history {
+        return Ok(bisect::run(&suite, &history, &arguments.reports));
+    }
+    let tell = || interrupted(&suite.so_far(), &arguments.reports);
+    signals::work(&stop, || suite.on_each(&names), tell);
+    let mut matrix = suite.so_far();
+    if signals::asked().is_some() {
+        return Err(tell());
     }
     if let Some(whom) = arguments.update {
         update::accept(&mut matrix, &items, whom == UpdateFor::Kernel)?;
@@ -100,6 +125,15 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
     } else {
         Err(status::TROUBLE)
     }
+}
+
+/// Tells what had ended; what had not is neither broken nor judged. Returns the exit status.
+fn interrupted(matrix: &Matrix, reports: &Reports) -> u8 {
+    note!("harness: interrupted: {}", so_far(matrix));
+    let is_told = reports.tell(matrix);
+    signals::asked()
+        .filter(|_| is_told)
+        .unwrap_or(status::TROUBLE)
 }
 
 /// `6.1: 12 of 24 scenarios had ended`, for each kernel.

@@ -64,6 +64,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     }
     let whole = Whole {
         reports: &merged.reports,
+        submission: arguments.results.submission(),
         share: None,
         traces: true,
         head: "",

@@ -1,5 +1,6 @@
 //! The forms in which `harness matrix` reports, and the files that it writes.
 
+use crate::kcidb::{self, Submitter};
 use crate::out::note;
 use crate::results::{self, unfinished};
 use crate::{complain, out, status};
@@ -10,8 +11,8 @@ use perf_records::units::shown_path;
 use std::io::Error;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use trace_harness::matrix::Matrix;
-use trace_harness::report::MatrixReport;
+use trace_harness::matrix::{Bisected, Matrix};
+use trace_harness::report::{self, MatrixReport, Submission};
 use trace_harness::snapshot;
 
 #[derive(Debug, clap::Args)]
@@ -20,9 +21,14 @@ pub(crate) struct Reports {
     #[arg(long, value_enum, default_value_t = Form::Human)]
     format: Form,
     /// Also write the report to FILE, in the form of its ending: .txt, .json or .jsonl (lines),
-    /// .xml (JUnit), .html (a single page); may be given several times
+    /// .xml (JUnit), .kcidb, .html (a single page); may be given several times
     #[arg(long = "report", value_name = "FILE", value_parser = to_file)]
     files: Vec<(Form, PathBuf)>,
+    #[command(flatten)]
+    submitter: Submitter,
+    /// The build of a kernel of the list, by its id in KCIDB; may be given several times
+    #[arg(long = "kcidb-build", value_name = "KERNEL=ID", value_parser = kcidb::build_of)]
+    builds: Vec<(String, String)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -30,6 +36,8 @@ enum Form {
     Human,
     Json,
     Junit,
+    /// One object for KCIDB, the kernel CI systems' database
+    Kcidb,
     Html,
 }
 
@@ -39,6 +47,7 @@ impl Form {
             Self::Human => results::Form::Human,
             Self::Json => results::Form::Json,
             Self::Junit => results::Form::Junit,
+            Self::Kcidb => results::Form::Kcidb,
             Self::Html => results::Form::Html,
         }
     }
@@ -51,37 +60,79 @@ fn to_file(name: &str) -> Result<(Form, PathBuf), String> {
         let mut forms = Form::value_variants().iter().copied();
         Some((forms.find(|own| own.of_results() == form)?, path))
     });
-    own.ok_or_else(|| "its ending must say the form: .txt, .json, .jsonl, .xml or .html".to_owned())
+    own.ok_or_else(|| {
+        "its ending must say the form: .txt, .json, .jsonl, .xml, .kcidb or .html".to_owned()
+    })
 }
 
 impl Reports {
     /// Checks that the files can be written, before hours are spent on the report, and has each say
     /// that the run has not finished.
     pub(crate) fn begin(&self) -> Result<(), u8> {
+        let submission = self.submission();
+        let text = |form: Form| unfinished(form.of_results(), &submission);
         let files = self.files.iter();
-        begin_all(files.map(|(form, path)| (path.as_path(), unfinished(form.of_results()))))
+        begin_all(files.map(|(form, path)| (path.as_path(), text(*form))))
+    }
+
+    /// The kernels of the list whose builds are named.
+    pub(crate) fn built(&self) -> impl Iterator<Item = &str> {
+        self.builds.iter().map(|(kernel, _)| kernel.as_str())
+    }
+
+    fn submission(&self) -> Submission {
+        let builds = self.builds.iter().cloned();
+        self.submitter.submission(builds.collect())
     }
 
     /// Prints the report, and writes the files; returns whether all were written.
     pub(crate) fn tell(&self, matrix: &Matrix) -> bool {
         let report = MatrixReport::of(matrix).made(SystemTime::now());
+        self.tell_all(|form, color| self.text(&report, form, color))
+    }
+
+    /// Does so for a search, of the kernels that it tried, and then says what it has come to. In
+    /// forms that have no place for that, it is said beside.
+    pub(crate) fn tell_bisected(&self, bisected: &Bisected, matrix: &Matrix) -> bool {
+        let report = MatrixReport::of(matrix).made(SystemTime::now());
+        if !matches!(self.format, Form::Human | Form::Json) {
+            let mut said = String::new();
+            report::bisected_human(&mut said, bisected, out::has_colors(&std::io::stderr()));
+            note!("{}", said.trim_end());
+        }
+        self.tell_all(|form, color| {
+            let mut text = self.text(&report, form, color);
+            match form {
+                Form::Human => {
+                    text.push('\n');
+                    report::bisected_human(&mut text, bisected, color);
+                }
+                Form::Json => report::bisected_json(&mut text, bisected),
+                Form::Junit | Form::Kcidb | Form::Html => {}
+            }
+            text
+        })
+    }
+
+    fn text(&self, report: &MatrixReport<'_>, form: Form, color: bool) -> String {
+        let mut text = String::new();
+        match form {
+            Form::Human => report.human(&mut text, color),
+            Form::Json => report.json(&mut text),
+            Form::Html => report.html(&mut text),
+            Form::Junit => report.junit(&mut text),
+            Form::Kcidb => report.kcidb(&mut text, &self.submission()),
+        }
+        text
+    }
+
+    fn tell_all(&self, text: impl Fn(Form, bool) -> String) -> bool {
         let color = out::has_colors(&std::io::stdout());
-        let is_told = out::told(out::print(&text(&report, self.format, color)));
+        let is_told = out::told(out::print(&text(self.format, color)));
         let files = self.files.iter();
-        let files = files.map(|(form, path)| (path.as_path(), text(&report, *form, false)));
+        let files = files.map(|(form, path)| (path.as_path(), text(*form, false)));
         write_all(files) && is_told
     }
-}
-
-fn text(report: &MatrixReport<'_>, form: Form, color: bool) -> String {
-    let mut text = String::new();
-    match form {
-        Form::Human => report.human(&mut text, color),
-        Form::Json => report.json(&mut text),
-        Form::Html => report.html(&mut text),
-        Form::Junit => report.junit(&mut text),
-    }
-    text
 }
 
 /// Checks that files can be written, and then writes a first text to each: a run that dies leaves
@@ -153,6 +204,7 @@ mod tests {
             ("a.b.json", Form::Json),
             ("x/a.jsonl", Form::Json),
             ("a.xml", Form::Junit),
+            ("a.kcidb", Form::Kcidb),
             ("a.html", Form::Html),
         ] {
             assert_eq!(to_file(name), Ok((form, PathBuf::from(name))));

@@ -1,5 +1,6 @@
 //! The forms in which `harness run` and `harness merge` report, and the files that they write.
 
+use crate::kcidb::{self, Submitter};
 use crate::out;
 use crate::reports::{self, begin_all};
 use crate::shard::Share;
@@ -7,7 +8,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use trace_harness::report;
+use trace_harness::report::{self, Submission};
 use trace_harness::run::ScenarioReport;
 use trace_harness::verdict::Verdict;
 
@@ -17,9 +18,15 @@ pub(crate) struct Results {
     #[arg(long, value_enum, default_value_t = Form::Human)]
     pub(crate) format: Form,
     /// Also write the report to FILE, in the form of its ending: .txt, .json or .jsonl (lines),
-    /// .xml (JUnit), .tap (KTAP), .md (Markdown), .html (a single page); may be given several times
+    /// .xml (JUnit), .tap (KTAP), .kcidb, .md (Markdown), .html (a single page); may be given
+    /// several times
     #[arg(long = "report", value_name = "FILE", value_parser = to_file)]
     files: Vec<(Form, PathBuf)>,
+    #[command(flatten)]
+    submitter: Submitter,
+    /// The build that was tested, by its id in KCIDB; else one of which the release alone is known
+    #[arg(long = "kcidb-build", value_name = "ID", value_parser = kcidb::build)]
+    build: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -33,6 +40,8 @@ pub(crate) enum Form {
     Github,
     /// KTAP version 1
     Ktap,
+    /// One object for KCIDB, the kernel CI systems' database
+    Kcidb,
     Markdown,
     /// A single page
     Html,
@@ -47,11 +56,11 @@ pub(crate) fn to_file(name: &str) -> Result<(Form, PathBuf), String> {
         Some("json" | "jsonl") => Form::Json,
         Some("xml") => Form::Junit,
         Some("tap") => Form::Ktap,
+        Some("kcidb") => Form::Kcidb,
         Some("md") => Form::Markdown,
         Some("html") => Form::Html,
         _ => {
-            let text =
-                "its ending must say the form: .txt, .json, .jsonl, .xml, .tap, .md or .html";
+            let text = "its ending must say the form: .txt, .json, .jsonl, .xml, .tap, .kcidb, .md or .html";
             return Err(text.to_owned());
         }
     };
@@ -62,6 +71,8 @@ pub(crate) fn to_file(name: &str) -> Result<(Form, PathBuf), String> {
 pub(crate) struct Whole<'a> {
     /// By name.
     pub(crate) reports: &'a [ScenarioReport],
+    /// How they are told to KCIDB.
+    pub(crate) submission: Submission,
     /// The shard that they are of.
     pub(crate) share: Option<&'a Share>,
     /// Whether JSON has the traces.
@@ -95,6 +106,7 @@ impl Whole<'_> {
             Form::Junit => report::junit(&mut text, self.reports),
             Form::Github => report::github(&mut text, self.reports, &below_workspace()),
             Form::Ktap => report::ktap(&mut text, self.reports),
+            Form::Kcidb => report::kcidb(&mut text, self.reports, &self.submission),
             Form::Markdown => report::markdown(&mut text, self.reports),
             Form::Html => report::html(&mut text, self.reports, SystemTime::now()),
         }
@@ -119,7 +131,7 @@ impl Whole<'_> {
 }
 
 /// Returns what stands in a report's place until it is whole.
-pub(crate) fn unfinished(form: Form) -> String {
+pub(crate) fn unfinished(form: Form, submission: &Submission) -> String {
     let mut text = String::new();
     let all = [report::unfinished()];
     match form {
@@ -128,6 +140,7 @@ pub(crate) fn unfinished(form: Form) -> String {
         Form::Junit => report::junit(&mut text, &all),
         Form::Github => report::github(&mut text, &all, Path::new("")),
         Form::Ktap => report::ktap(&mut text, &all),
+        Form::Kcidb => report::kcidb(&mut text, &all, submission),
         Form::Markdown => report::markdown(&mut text, &all),
         Form::Html => report::html(&mut text, &all, SystemTime::now()),
     }
@@ -155,9 +168,17 @@ impl Results {
     /// Checks that the files can be written, before time is spent on what they will hold, and has
     /// each say that the run has not finished.
     pub(crate) fn begin(&self) -> Result<(), u8> {
+        let submission = self.submission();
         let files = self.files.iter();
-        let files = files.map(|(form, path)| (path.as_path(), unfinished(*form)));
+        let files = files.map(|(form, path)| (path.as_path(), unfinished(*form, &submission)));
         begin_all(files)
+    }
+
+    /// How the results are told to KCIDB.
+    pub(crate) fn submission(&self) -> Submission {
+        let build = self.build.iter();
+        let builds = build.map(|id| (String::new(), id.clone()));
+        self.submitter.submission(builds.collect())
     }
 
     /// Returns the files that are written, with their forms.
@@ -230,6 +251,7 @@ mod tests {
             ("x/a.jsonl", Form::Json),
             ("a.xml", Form::Junit),
             ("a.tap", Form::Ktap),
+            ("a.kcidb", Form::Kcidb),
             ("a.md", Form::Markdown),
             ("a.html", Form::Html),
         ] {

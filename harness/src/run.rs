@@ -1,6 +1,8 @@
 //! `harness run`: scenarios and folders of them.
 
+mod folders;
 mod printer;
+mod steering;
 
 use crate::kernels::Listed;
 use crate::out::note;
@@ -9,21 +11,26 @@ use crate::shard::{self, Sharding, Share};
 use crate::suite::{Chosen, exit_status, require_all};
 use crate::{is_ci, out, signals, status};
 use clap::ValueEnum;
+use folders::{dumps, warn_of_orphans, written};
 use perf_live::host::Host;
 use perf_records::units::shown_path;
 use printer::Printer;
-use std::collections::{BTreeSet, HashSet};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use steering::{CANNOT_TELL, StatusFor};
+pub(crate) use steering::{STOP, is_asked_for as is_for_bisect};
 use trace_harness::report;
 use trace_harness::run::{Action, Bench, Enforced};
-use trace_harness::run::{Control, Fault, Item, Options, ScenarioReport, Suite, Update};
-use trace_harness::snapshot::{self, Place};
+use trace_harness::run::{Control, Fault, Item, Options, Suite, Update};
 use trace_harness::verdict::Verdict;
 
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Exit status: 0 all passed, 1 some scenario failed, 2 usage error or invalid scenario, 77 all were skipped, \
 99 the harness itself could not do its work.\n\n\
+With --status bisect it is for git bisect run: 0 all passed; 1 some scenario certainly failed; 125 neither, as one was skipped, incomplete or \
+broken, its program could not be executed, or it has no snapshot; 255, at which git stops, for all else: an invalid scenario, wrong usage, a \
+machine that cannot trace; 128 + n for a signal. HARNESS_REQUIRE is not heeded then, and no snapshot is written.\n\n\
 Environment: CI set means that no snapshot is ever written; HARNESS_REQUIRE=all turns skips into failures; TEST_TOTAL_SHARDS and \
 TEST_SHARD_INDEX (from 0) choose a shard as --shard does, but of neither scenarios that --exact names nor a recorded run; GITHUB_ACTIONS=true adds annotations to the report \
 for people, and a summary to the file of GITHUB_STEP_SUMMARY."
@@ -38,6 +45,9 @@ pub(crate) struct Arguments {
     /// only what has no snapshot yet gets one, and a changed one waits for `harness review`
     #[arg(long, value_name = "FOR", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_enum)]
     update: Option<UpdateFor>,
+    /// What the exit status is for
+    #[arg(long, value_name = "FOR", value_enum, default_value_t = StatusFor::Verdict)]
+    status: StatusFor,
     /// Run each scenario this many times; every trace must be the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
@@ -108,6 +118,21 @@ pub(crate) enum UpdateFor {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
+    if arguments.status != StatusFor::Bisect {
+        return begin(arguments, &Cell::new(false));
+    }
+    if arguments.update.is_some() || arguments.list || arguments.from.is_some() {
+        note!(
+            "harness: --status bisect is for runs of a revision: neither --update, --list nor --from belongs to it"
+        );
+        return STOP;
+    }
+    let is_of_scenarios = Cell::new(false);
+    steering::guard(|| (begin(arguments, &is_of_scenarios), is_of_scenarios.get()))
+}
+
+/// Runs; says whether the status is one of scenarios.
+fn begin(arguments: &Arguments, is_of_scenarios: &Cell<bool>) -> u8 {
     if arguments.update.is_some() && is_ci() {
         note!("harness: nothing is written when CI is set; unset it to use --update");
         return status::USAGE;
@@ -135,6 +160,8 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         let kernel = Some(kernel.as_str()).filter(|name| !name.is_empty());
         let (folders, made) = written(arguments);
         let status = crate::vm::again(kernel, &arguments.listed, &folders);
+        // Trouble of the guest's own has none of these.
+        is_of_scenarios.set([status::PASSED, status::FAILED, CANNOT_TELL].contains(&status));
         for folder in made {
             // Only if nothing was written to it.
             std::fs::remove_dir(folder).ok();
@@ -148,7 +175,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     };
     match chosen.unwrap_or_else(|| choose(arguments)) {
         Ok((items, share)) => {
-            let work = |suite: &Suite<'_>| run(arguments, suite, share.as_ref());
+            let work = |suite: &Suite<'_>| run(arguments, suite, share.as_ref(), is_of_scenarios);
             let change =
                 |bench: &mut Bench<'_>| enforced.into_iter().for_each(|it| bench.enforce(it));
             arguments.chosen.work_with(change, items, from, work)
@@ -240,7 +267,13 @@ fn list(arguments: &Arguments) -> u8 {
     if told.all() { 0 } else { status::TROUBLE }
 }
 
-fn run(arguments: &Arguments, suite: &Suite<'_>, share: Option<&Share>) -> u8 {
+fn run(
+    arguments: &Arguments,
+    suite: &Suite<'_>,
+    share: Option<&Share>,
+    is_of_scenarios: &Cell<bool>,
+) -> u8 {
+    let is_for_bisect = arguments.status == StatusFor::Bisect;
     let signals = match signals::watched() {
         Ok(signals) => signals,
         Err(status) => return status,
@@ -250,12 +283,12 @@ fn run(arguments: &Arguments, suite: &Suite<'_>, share: Option<&Share>) -> u8 {
             (Some(UpdateFor::All), _) => Update::Accept,
             (Some(UpdateFor::Kernel), _) => Update::Variant,
             (Some(UpdateFor::Unseen), _) => Update::Unseen,
-            (None, true) => Update::Never,
-            (None, false) => Update::Pending,
+            (None, is_ci) if is_ci || is_for_bisect => Update::Never,
+            (None, _) => Update::Pending,
         },
         repeat: arguments.repeat,
         jobs: arguments.chosen.jobs(),
-        require_all: require_all(),
+        require_all: require_all() && !is_for_bisect,
         keep: arguments.keep,
         fault: Fault::default(),
         save: arguments
@@ -301,84 +334,13 @@ fn run(arguments: &Arguments, suite: &Suite<'_>, share: Option<&Share>) -> u8 {
     if !is_told {
         return status::TROUBLE;
     }
+    if is_for_bisect {
+        is_of_scenarios.set(true);
+        return steering::of(&reports, &signals);
+    }
     let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
     match share {
         Some(share) if share.is_empty() => status::PASSED,
         _ => exit_status(&verdicts),
-    }
-}
-
-/// Returns the folders that a run may write to, those of snapshots and those on the command line,
-/// and which of them are new. Missing ones are made, as a guest can write to nothing else.
-fn written(arguments: &Arguments) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let items = arguments.chosen.find().unwrap_or_default();
-    let snapshots = items.iter().map(|item| Place::of(&item.file).root);
-    let named = arguments.save.iter().chain(&arguments.dumps).cloned();
-    let summary = std::env::var_os("GITHUB_STEP_SUMMARY").map(PathBuf::from);
-    let files = arguments.results.files().map(Path::to_owned).chain(summary);
-    let beside = files.filter_map(|file| {
-        let folder = file.parent()?;
-        let here = folder.as_os_str().is_empty();
-        Some(if here {
-            PathBuf::from(".")
-        } else {
-            folder.to_owned()
-        })
-    });
-    let named = named.chain(beside);
-    let all = named.chain(snapshots.filter(|_| !is_ci()));
-    let (mut folders, mut made) = (Vec::new(), Vec::new());
-    for folder in all.collect::<BTreeSet<PathBuf>>() {
-        let is_new = !folder.exists();
-        // A folder that cannot be made is reported when a file is written there.
-        std::fs::create_dir_all(&folder).ok();
-        if let Ok(folder) = std::fs::canonicalize(folder) {
-            made.extend(is_new.then(|| folder.clone()));
-            folders.push(folder);
-        }
-    }
-    folders.sort();
-    folders.dedup();
-    (folders, made)
-}
-
-/// Returns the folder for the ends of failed runs.
-fn dumps(arguments: &Arguments) -> PathBuf {
-    let chosen = arguments.dumps.as_ref().or(arguments.save.as_ref());
-    chosen.map_or_else(|| PathBuf::from("harness-dumps"), Clone::clone)
-}
-
-/// Warns of snapshots below these folders that belong to no scenario.
-fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
-    let names: HashSet<String> = reports
-        .iter()
-        .map(|report| Place::of(&report.file).of_row(&report.row).name)
-        .collect();
-    // The root of the snapshots, and the prefix of the names that belong to the folder.
-    let mut folders: Vec<(PathBuf, String)> = paths
-        .iter()
-        .filter(|path| path.is_dir())
-        .map(|path| Place::of(&path.join("x")))
-        .map(|place| (place.root, place.name.trim_end_matches('x').to_owned()))
-        .collect();
-    folders.sort();
-    folders.dedup();
-    for (root, prefix) in folders {
-        let used = |file: &PathBuf| {
-            let below = file.strip_prefix(&root).unwrap_or(file).with_extension("");
-            let name = below.to_string_lossy().into_owned();
-            let name = name.split('@').next().unwrap_or_default().to_owned();
-            !name.starts_with(&prefix) || names.contains(&name)
-        };
-        for file in snapshot::files_below(&root, ".snap")
-            .unwrap_or_default()
-            .iter()
-            .filter(|file| !used(file))
-        {
-            note!(
-                "warning: no scenario uses the snapshot `{}`",
-                shown_path(file)
-            );
-        }
     }
 }

@@ -59,6 +59,11 @@ fn run_of_environment(value: impl Fn(&str) -> Option<String>) -> Option<String> 
     RUNS.iter().find_map(of)
 }
 
+/// Returns what CI calls this run, if it does.
+pub(crate) fn run_of_ci() -> Option<String> {
+    run_of_environment(|name| std::env::var(name).ok())
+}
+
 /// The share of a shard.
 pub(crate) struct Share {
     shard: Shard,
@@ -116,10 +121,7 @@ impl Sharding {
         let share = shard.share(&names, &self.durations()?);
         let mut line = String::new();
         let made = Made {
-            run: self
-                .run_id
-                .clone()
-                .or_else(|| run_of_environment(|name| std::env::var(name).ok())),
+            run: self.run_id.clone().or_else(run_of_ci),
             options,
         };
         let version = env!("CARGO_PKG_VERSION");

@@ -11,7 +11,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 use trace_harness::matrix::Stop;
 use trace_harness::run::{Control, Next};
 
@@ -32,6 +33,14 @@ pub(crate) fn watched() -> Result<SignalFd, u8> {
         complain(&error, None);
         status::TROUBLE
     })
+}
+
+/// Returns the status of a command that one of the signals on this descriptor has ended. It takes
+/// the signal off.
+pub(crate) fn asked_of(signals: &SignalFd) -> Option<u8> {
+    let signal = signals.read_signal().ok().flatten()?;
+    let signal = u8::try_from(signal.ssi_signo).unwrap_or(u8::MAX);
+    Some(signal | 128)
 }
 
 /// Blocks the signals that ask a program to end, in this thread and all that it starts, and returns
@@ -68,6 +77,9 @@ fn is_pending(signals: &OwnedFd, timeout: PollTimeout) -> bool {
     }
 }
 
+/// How often it is looked whether a signal has come.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// How long guests may take to end after a signal. A fetch that is under way is not waited for.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -103,6 +115,49 @@ pub(crate) fn stop_guests() -> io::Result<Stop> {
         std::process::exit(128 + signal as i32);
     })?;
     Ok(stop)
+}
+
+/// As [`stop_guests`], for a command that has more to tell at its end: it is not ended but by a
+/// second signal.
+pub(crate) fn ask_guests() -> io::Result<Stop> {
+    let mut set = SigSet::empty();
+    WATCHED.into_iter().for_each(|signal| set.add(signal));
+    sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None)?;
+    let stop = Stop::default();
+    let asked = stop.clone();
+    std::thread::Builder::new().spawn(move || {
+        while let Ok(signal) = set.wait() {
+            if asked.is_asked() {
+                std::process::exit(128 + signal as i32);
+            }
+            // ORDERING: see above.
+            ASKED.store(signal as i32, Ordering::Release);
+            asked.ask();
+        }
+    })?;
+    Ok(stop)
+}
+
+/// Works until it is done. When a signal asks for the end, what is under way may take a moment to
+/// end; then `last` tells what is known, and the harness ends with its status.
+pub(crate) fn work(stop: &Stop, work: impl FnOnce() + Send, last: impl FnOnce() -> u8) {
+    std::thread::scope(|scope| {
+        let (ended, ends) = mpsc::channel::<()>();
+        scope.spawn(move || {
+            work();
+            drop(ended);
+        });
+        let mut asked = None;
+        while let Err(RecvTimeoutError::Timeout) = ends.recv_timeout(LOOK) {
+            let since = stop
+                .is_asked()
+                .then(|| *asked.get_or_insert_with(Instant::now));
+            if since.is_some_and(|since| since.elapsed() > FAREWELL) {
+                note!("harness: a guest or a download that is under way is not waited for");
+                std::process::exit(last().into());
+            }
+        }
+    });
 }
 
 /// The signal that asks a recording for a file.

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
-use trace_harness::matrix::{self, Heard, Job, Kernel, Machine, Place};
+use trace_harness::matrix::{self, Heard, Job, Kernel, Machine, Place, Stop};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -61,13 +61,26 @@ impl Size {
         self.cpus
     }
 
+    /// The CPUs of a place, which may have a number of its own.
+    pub(crate) fn cpus_of(&self, place: &Place) -> u32 {
+        match place {
+            Place::Guest(kernel) => kernel.hardware.cpus.unwrap_or(self.cpus),
+            Place::Host(_) => self.cpus,
+        }
+    }
+
     /// It ends when the harness is asked to.
     pub(crate) fn machine(&self) -> Machine {
+        self.machine_until(usual().stop)
+    }
+
+    /// It ends when that is asked to.
+    pub(crate) fn machine_until(&self, stop: Stop) -> Machine {
         Machine {
             memory: self.memory,
             cpus: self.cpus,
             limit: Duration::from_secs(self.timeout),
-            ..usual()
+            stop,
         }
     }
 }

@@ -1,25 +1,24 @@
 //! Runs one command on one kernel in QEMU, from boot to end.
 
-use super::frame::{Frame, LONGEST};
+use super::frame::Frame;
 use super::initramfs;
 use super::job::{Job, Orders, tag};
 use super::kernel::Kernel;
 use super::kvm::Kvm;
 use super::modules::{self, NEEDED};
-use super::trouble::{CONSOLE, Console, GuestError, QEMU, SAID};
+use super::talk::{feed, listen};
+use super::trouble::{Boot, CONSOLE, Console, GuestError, QEMU, SAID};
 use super::{PORT, ROOT, TIMES};
-use nix::sys::signal::{SigSet, Signal};
 use perf_live::sys::process::end_with_us;
 use perf_live::sys::tsc::tsc_khz;
 use perf_live::units::ExitKind;
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Asks guests to end, from any thread.
@@ -82,6 +81,9 @@ pub enum Heard<'a> {
 const UP_WITH_KVM: Duration = Duration::from_secs(8);
 const UP: Duration = Duration::from_secs(90);
 
+/// How long a kernel may go on once its console has said that it is over.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// How much longer scenarios may take in an emulated guest. The kernel passes on unknown words of
 /// its command line as init's environment.
 const SLOWER: u32 = 6;
@@ -136,7 +138,12 @@ pub fn run(
     if kvm.is_worth_a_try() {
         match guest.run(Accelerator::Kvm, hear) {
             Err(GuestError::NotUp { .. } | GuestError::Died { .. }) if !guest.up.get() => {
-                kvm.fails()
+                let ended = guest.run(Accelerator::Tcg, hear);
+                // A kernel that comes up with neither says nothing of KVM.
+                if guest.up.get() {
+                    kvm.fails();
+                }
+                return ended;
             }
             ended => return ended,
         }
@@ -196,9 +203,14 @@ impl Guest<'_> {
             .take()
             .map(|input| Arc::new(Mutex::new(input)));
         let mut deadline = begun + self.patience(accelerator).min(self.machine.limit);
+        let mut boot = Boot::of(self.folder);
         loop {
             if self.machine.stop.is_asked() {
                 return Err(GuestError::Stopped);
+            }
+            if !self.up.get() && boot.is_over() {
+                // It may say more before it ends by itself.
+                deadline = deadline.min(Instant::now() + LAST_WORDS);
             }
             let left = deadline.saturating_duration_since(Instant::now());
             let frame = match frames.recv_timeout(left.min(LOOK)) {
@@ -208,6 +220,13 @@ impl Guest<'_> {
                     let after = begun.elapsed();
                     drop(running);
                     let console = Console::of(self.folder);
+                    if let (Some(cause), false) = (boot.cause(), self.up.get()) {
+                        return Err(GuestError::NotBooted {
+                            cause,
+                            after,
+                            console,
+                        });
+                    }
                     return Err(match (why, self.up.get()) {
                         (RecvTimeoutError::Timeout, true) => GuestError::Late { after, console },
                         (RecvTimeoutError::Timeout, false) => GuestError::NotUp { after, console },
@@ -279,8 +298,11 @@ impl Guest<'_> {
             "none",
         ]);
         qemu.args(["-no-reboot", "-rtc", "base=utc"]);
-        qemu.arg("-smp").arg(self.machine.cpus.to_string());
-        qemu.arg("-m").arg(self.machine.memory.to_string());
+        let hardware = &self.kernel.hardware;
+        let cpus = hardware.cpus.unwrap_or(self.machine.cpus);
+        let memory = hardware.memory.unwrap_or(self.machine.memory);
+        qemu.arg("-smp").arg(cpus.to_string());
+        qemu.arg("-m").arg(memory.to_string());
         qemu.arg("-kernel").arg(&self.kernel.image);
         qemu.arg("-initrd").arg(&self.initrd);
         qemu.arg("-append").arg(self.words(accelerator));
@@ -300,6 +322,7 @@ impl Guest<'_> {
         for (index, folder) in self.writes.iter().enumerate() {
             self.share(&mut qemu, &tag(index), folder, "");
         }
+        qemu.args(&hardware.qemu);
         qemu.stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(said);
@@ -348,43 +371,6 @@ fn option(before: &str, path: &Path) -> std::ffi::OsString {
         }
     }
     std::ffi::OsString::from_vec(bytes)
-}
-
-/// Receives the messages of a guest; the channel ends with the stream.
-fn listen(qemu: &mut Child) -> Receiver<Frame> {
-    let (sender, frames) = mpsc::sync_channel(64);
-    if let Some(out) = qemu.stdout.take() {
-        std::thread::spawn(move || {
-            let mut out = BufReader::new(out);
-            while let Ok(Some(frame)) = Frame::read(&mut out) {
-                if sender.send(frame).is_err() {
-                    break;
-                }
-            }
-        });
-    }
-    frames
-}
-
-/// Passes this process' standard input on to a guest, to the end of either; QEMU takes no more than
-/// the guest has room for.
-fn feed(to: &Arc<Mutex<ChildStdin>>) {
-    let to = Arc::clone(to);
-    std::thread::spawn(move || {
-        // A process in the background cannot read the terminal: with the signal blocked the read
-        // fails, and the process is not stopped.
-        let _never_fails = SigSet::from(Signal::SIGTTIN).thread_block();
-        let mut bytes = vec![0; LONGEST];
-        loop {
-            // An input that cannot be read counts as ended.
-            let n = std::io::stdin().read(&mut bytes).unwrap_or(0);
-            let read = bytes.get(..n).unwrap_or_default().to_vec();
-            let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
-            if Frame::In(read).write(&mut *to).is_err() || n == 0 {
-                break;
-            }
-        }
-    });
 }
 
 #[cfg(test)]

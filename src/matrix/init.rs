@@ -7,7 +7,9 @@
 
 use super::frame::{Frame, LONGEST};
 use super::job::{Orders, os, tag};
-use super::{MODULES, ORDERS, PORT, TIMES};
+use super::port;
+use super::trouble::OF_INIT;
+use super::{MODULES, ORDERS, TIMES};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::resource::{Resource, setrlimit};
@@ -18,7 +20,7 @@ use perf_live::host::Host;
 use perf_live::sys::process::loopback;
 use perf_live::units::ExitKind;
 use perf_records::units::shown_path;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::Path;
@@ -48,9 +50,6 @@ fn failed<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> Init
 /// The port to the host.
 type Port = Arc<Mutex<File>>;
 
-/// How long the port may take to appear after its driver was loaded.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// How long processes that a command left may keep its output open.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -61,7 +60,7 @@ pub fn init() -> io::Error {
         Ok(port) => port,
         Err(error) => {
             // Only a reader of the console sees this.
-            let text = format!("<0>harness: {}\n", chain(&error));
+            let text = format!("<0>{OF_INIT}{}\n", chain(&error));
             fs::write("/dev/kmsg", text).ok();
             return off();
         }
@@ -112,25 +111,8 @@ fn devices() -> Result<Port, InitError> {
             Err(error) => return Err(failed(what)(error)),
         }
     }
-    let begun = Instant::now();
-    loop {
-        if let Some(path) = Host::running().virtio_port(PORT) {
-            let opened = OpenOptions::new().read(true).write(true).open(&path);
-            match opened {
-                Ok(file) => return Ok(Arc::new(Mutex::new(file))),
-                Err(error) if begun.elapsed() > PATIENCE => {
-                    return Err(failed(format!("cannot open {}", shown_path(&path)))(error));
-                }
-                Err(_) => {}
-            }
-        } else if begun.elapsed() > PATIENCE {
-            let none = io::Error::from(io::ErrorKind::NotFound);
-            return Err(failed("there is no port to the host")(none));
-        }
-        // The kernel makes the port when the host has named it; without netlink, the init has to
-        // poll.
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    let file = port::open().map_err(|(what, error)| failed(what)(error))?;
+    Ok(Arc::new(Mutex::new(file)))
 }
 
 fn serve(port: &Port) -> Result<ExitKind, InitError> {

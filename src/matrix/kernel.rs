@@ -1,8 +1,9 @@
 //! Finds the files that a kernel of a list is booted from.
 
 use super::cache::{self, CacheError};
+use super::config::{Config, TO_TRACE};
 use super::fetch::{self, FetchError};
-use crate::scenario::{KernelSource, KernelSpec};
+use crate::scenario::{Hardware, KernelSource, KernelSpec};
 use perf_records::units::shown_path;
 use std::ffi::OsString;
 use std::io;
@@ -19,6 +20,8 @@ pub struct Kernel {
     pub modules: Option<PathBuf>,
     /// Its configuration, if known.
     pub config: Option<PathBuf>,
+    /// What its guest has of its own.
+    pub hardware: Hardware,
     /// More words for its command line.
     pub append: String,
     /// A program with its arguments under which all commands in the guest run; may be empty.
@@ -35,10 +38,18 @@ impl Kernel {
             image: image.into(),
             modules: modules.map(Into::into),
             config: None,
+            hardware: Hardware::default(),
             append: String::new(),
             under: Vec::new(),
             fetched: None,
         }
+    }
+
+    /// Says what its configuration lacks for scenarios, if it is known and lacks something.
+    #[must_use]
+    pub fn lacks_to_trace(&self) -> Option<String> {
+        let config = Config::of(self)?;
+        config.lacks(&[TO_TRACE], self.modules.is_some())
     }
 
     /// Returns what was kept beside a fetched kernel, which never changes.
@@ -145,6 +156,7 @@ impl Place {
             }
         };
         Ok(Self::Guest(Kernel {
+            hardware: spec.hardware.clone(),
             append: spec.append.clone(),
             under: under(spec, list)?,
             ..kernel
@@ -184,6 +196,7 @@ fn image_of(
         image: found(image)?,
         modules: modules.map(found).transpose()?,
         config: None,
+        hardware: Hardware::default(),
         append: String::new(),
         under: Vec::new(),
         fetched: None,
@@ -222,6 +235,7 @@ fn unpacked(name: String, fetched: &Path) -> Result<Kernel, KernelError> {
         image: image.ok_or_else(|| lacks("image"))?,
         config,
         modules: Some(modules),
+        hardware: Hardware::default(),
         append: String::new(),
         under: Vec::new(),
         fetched: Some(fetched.to_owned()),
@@ -265,6 +279,22 @@ mod tests {
                 Some(root.path().join(fetch::ROOT).join(paths[2]))
             );
         }
+    }
+
+    #[test]
+    fn what_a_kernel_lacks_for_scenarios_is_read_beside_its_image() {
+        let folder = tempfile::tempdir().unwrap();
+        let image = folder.path().join("vmlinuz-own");
+        let kernel = Kernel::of_image("own", image.to_str().unwrap(), None);
+        assert_eq!(kernel.lacks_to_trace(), None, "nothing is known");
+        let options = ["PERF_EVENTS", "FTRACE", "BPF_SYSCALL", "NAMESPACES"];
+        let config = options
+            .map(|option| format!("CONFIG_{option}=y\n"))
+            .concat();
+        std::fs::write(folder.path().join("config-own"), config).unwrap();
+        let lacks = kernel.lacks_to_trace().unwrap();
+        let said = "lacks CONFIG_FTRACE_SYSCALLS (the tracepoints of calls)";
+        assert!(lacks.ends_with(said), "{lacks}");
     }
 
     #[test]

@@ -10,7 +10,9 @@
 //! No rights, no image and no KVM are needed: a guest is QEMU as any user may run it, its root is
 //! the host's, read as this user may.
 
+mod bisect;
 mod cache;
+mod config;
 mod cpio;
 mod fetch;
 mod formats;
@@ -22,13 +24,16 @@ mod job;
 mod kernel;
 mod kvm;
 mod modules;
+mod port;
 mod renames;
 mod results;
 mod steps;
+mod talk;
 mod trouble;
 mod variants;
 mod work;
 
+pub use bisect::{Bisected, Bisection, Found, Tried};
 pub use cache::CacheError;
 pub use fetch::FetchError;
 pub use formats::{Change, EventChange, EventField, EventFormats, FieldChange, FormatsError};

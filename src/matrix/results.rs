@@ -1,7 +1,7 @@
 //! The results of the same scenarios on several kernels, and their differences.
 
 use crate::upgrade::{Answer, Facts};
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, Kind, Sign, Verdict};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -53,6 +53,8 @@ pub struct Column {
     pub took: Duration,
     /// Why some scenarios have no result.
     pub trouble: Option<String>,
+    /// Whether it has none for them as the harness was asked to end.
+    pub interrupted: bool,
     /// Further facts about the kernel.
     pub facts: Facts,
     cells: BTreeMap<String, Cell>,
@@ -97,7 +99,8 @@ impl Column {
     }
 
     /// Takes a line of `harness run --format json --traces`; returns whether a scenario ended. The
-    /// first end of a scenario is its result; later ones show what varies.
+    /// first end of a scenario is its result; later ones show what varies. One that was interrupted
+    /// has not ended.
     pub fn line(&mut self, text: &str) -> bool {
         let Ok(line) = serde_json::from_str::<Line>(text) else {
             return false;
@@ -111,6 +114,9 @@ impl Column {
         let (Some(name), Some(word), "scenario") = (line.name, word, line.kind.as_str()) else {
             return false;
         };
+        if line.findings.iter().any(|it| it.kind == Kind::Interrupted) {
+            return false;
+        }
         if let Some(release) = line.kernel {
             self.release = release;
         }
@@ -143,6 +149,22 @@ impl Column {
         let is_new = self.only_snapshot.contains(scenario);
         let is_stable = again.iter().all(|answer| answer.trace == first.trace);
         (is_stable && (is_right || is_new)).then_some((&first.trace, is_new))
+    }
+
+    /// Says that it was interrupted: what has no result had not ended.
+    pub fn interrupt(&mut self) {
+        self.interrupted = true;
+        self.trouble = Some("interrupted".to_owned());
+    }
+
+    /// Returns what the runs of a scenario say to a search for the first bad kernel.
+    #[must_use]
+    pub fn sign(&self, scenario: &str) -> Sign {
+        let signs = self.answers(scenario).iter().map(|answer| {
+            let verdict = verdict(&answer.verdict).unwrap_or(Verdict::Broken);
+            Sign::of(verdict, &answer.findings)
+        });
+        Sign::of_rounds(signs)
     }
 
     /// Makes a scenario pass whose trace has become its snapshot.

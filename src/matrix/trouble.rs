@@ -1,10 +1,11 @@
 //! Why a command in a guest has no end, with the guest's last words.
 
+use super::config::Config;
 use super::initramfs::OwnFileError;
 use super::kernel::Kernel;
 use super::modules::ModuleError;
-use std::io;
-use std::path::Path;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The program that runs guests.
@@ -33,6 +34,16 @@ pub enum GuestError {
         what: &'static str,
         /// The error of starting it.
         source: io::Error,
+    },
+    /// The kernel's console says that it will not come up.
+    #[error("the kernel did not come up: {cause} (after {:.1} s){}", after.as_secs_f64(), console.shown())]
+    NotBooted {
+        /// The line of its console that says so.
+        cause: String,
+        /// How long that took.
+        after: Duration,
+        /// The last lines of its console.
+        console: Console,
     },
     /// The guest never came up.
     #[error("the guest did not come up within {} s{}", after.as_secs(), console.shown())]
@@ -90,18 +101,31 @@ impl GuestError {
             return Some("install it: apt-get install qemu-system-x86".to_owned());
         }
         let kernel = kernel?;
+        let is_of_kernel = match self {
+            Self::Lack { .. } | Self::NotUp { .. } | Self::NotBooted { .. } => true,
+            Self::Died { was_up, .. } => !was_up,
+            _ => false,
+        };
+        if let Some(config) = Config::of(kernel).filter(|_| is_of_kernel) {
+            // If it has all that is needed, that is not why.
+            return config.lacks_to_boot(kernel.modules.is_some());
+        }
         match (self, &kernel.modules) {
             (Self::Lack { .. } | Self::NotUp { .. }, Some(_)) => Some(format!(
                 "the kernel must have, built in or in its folder of modules: {NEEDED}. Kernels for clouds \
                  (linux-image-cloud-amd64) have no 9P_FS"
             )),
-            (Self::Lack { .. } | Self::NotUp { .. } | Self::Died { was_up: false, .. }, None) => {
-                Some(format!(
-                    "the list names no `modules` for `{}`, so it must have all that is needed built in: {NEEDED}; or name its \
+            (
+                Self::Lack { .. }
+                | Self::NotUp { .. }
+                | Self::NotBooted { .. }
+                | Self::Died { was_up: false, .. },
+                None,
+            ) => Some(format!(
+                "the list names no `modules` for `{}`, so it must have all that is needed built in: {NEEDED}; or name its \
                      folder of modules, lib/modules/RELEASE",
-                    kernel.name
-                ))
-            }
+                kernel.name
+            )),
             _ => None,
         }
     }
@@ -119,6 +143,69 @@ fn is_cause(line: &str) -> bool {
     ["Kernel panic", "Out of memory"]
         .iter()
         .any(|cause| line.contains(cause))
+}
+
+/// What says on a console that a kernel will not come up: `panic()` of `kernel/panic.c`,
+/// `kernel_halt()` and `kernel_power_off()` of `kernel/reboot.c`, and our own pid 1, which tells
+/// the host in no other way without a port.
+const OVER: [&str; 4] = [
+    "Kernel panic - not syncing",
+    "reboot: System halted",
+    "reboot: Power down",
+    OF_INIT,
+];
+
+/// What pid 1 of a guest begins with on the console.
+pub(super) const OF_INIT: &str = "harness: ";
+
+/// Looks at the console of a guest that has not come up.
+#[derive(Debug)]
+pub(super) struct Boot {
+    file: PathBuf,
+    /// How much of it has been looked at, up to the end of a line.
+    seen: u64,
+    cause: Option<String>,
+}
+
+impl Boot {
+    pub(super) fn of(folder: &Path) -> Self {
+        Self {
+            file: folder.join(CONSOLE),
+            seen: 0,
+            cause: None,
+        }
+    }
+
+    /// Whether its console says that it will not come up.
+    pub(super) fn is_over(&mut self) -> bool {
+        if self.cause.is_none() {
+            // What cannot be read now is looked at the next time.
+            self.look().ok();
+        }
+        self.cause.is_some()
+    }
+
+    /// Returns the line that says so, of all that there is by now.
+    pub(super) fn cause(&mut self) -> Option<String> {
+        self.is_over();
+        self.cause.clone()
+    }
+
+    fn look(&mut self) -> io::Result<()> {
+        let mut file = std::fs::File::open(&self.file)?;
+        file.seek(SeekFrom::Start(self.seen))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+        let whole = whole.map_or(0, |at| at.saturating_add(1));
+        bytes.truncate(whole);
+        self.seen = self.seen.saturating_add(u64::try_from(whole).unwrap_or(0));
+        let text = String::from_utf8_lossy(&bytes);
+        let over = |line: &&str| OVER.iter().any(|it| line.contains(it));
+        let line = text.lines().find(over);
+        self.cause = line.map(|line| perf_records::units::shown(line.trim_end()).into_owned());
+        Ok(())
+    }
 }
 
 impl Console {
@@ -193,6 +280,64 @@ mod tests {
         assert_eq!(
             died(false).hint(Some(&kernel(Some("/lib/modules/6.1")))),
             None
+        );
+    }
+
+    #[test]
+    fn a_boot_is_over_once_a_whole_line_says_so_and_not_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut boot = Boot::of(folder.path());
+        assert!(!boot.is_over(), "there is no console yet");
+        let mut file = std::fs::File::create(folder.path().join(CONSOLE)).unwrap();
+        for (piece, cause) in [
+            ("[0.1] quiet\r\n[0.2] Kernel panic - not syn", None),
+            ("cing: VFS: no root", None),
+            (
+                "\u{1b}\r\n[0.3] end\r\n",
+                Some("[0.2] Kernel panic - not syncing: VFS: no root\\u{1b}"),
+            ),
+            (
+                "reboot: System halted\n",
+                Some("[0.2] Kernel panic - not syncing: VFS: no root\\u{1b}"),
+            ),
+        ] {
+            io::Write::write_all(&mut file, piece.as_bytes()).unwrap();
+            assert_eq!(boot.cause().as_deref(), cause, "{piece:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_configuration_lacks_is_the_hint_and_a_whole_one_blames_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let image = folder.path().join("vmlinuz-own");
+        let kernel = Kernel::of_image("own", image.to_str().unwrap(), Some("/lib/modules/6.1"));
+        let not_booted = GuestError::NotBooted {
+            cause: "Kernel panic".to_owned(),
+            after: Duration::from_secs(1),
+            console: Console(Vec::new()),
+        };
+        let hint = |config: &str| {
+            std::fs::write(folder.path().join("config-own"), config).unwrap();
+            not_booted.hint(Some(&kernel))
+        };
+        let all = super::super::config::TO_BOOT.iter().map(|(name, _)| *name);
+        let all: String = all
+            .chain(["SERIAL_8250_CONSOLE"])
+            .map(|name| format!("CONFIG_{name}=y\n"))
+            .collect();
+        assert_eq!(hint(&all), None);
+        // Another machine has another console.
+        let silent = all.replace("CONFIG_SERIAL_8250_CONSOLE=y\n", "");
+        assert_eq!(hint(&silent), None);
+        let silent = hint(&format!("{silent}CONFIG_X86=y\n")).unwrap();
+        assert!(
+            silent.ends_with("lacks CONFIG_SERIAL_8250_CONSOLE (the console)"),
+            "{silent}"
+        );
+        let said = hint(&all.replace("CONFIG_NET_9P_VIRTIO=y\n", "")).unwrap();
+        assert!(
+            said.ends_with("lacks CONFIG_NET_9P_VIRTIO (the host's files)"),
+            "{said}"
         );
     }
 

@@ -1,9 +1,10 @@
 //! Writes reports for people and programs: calls and events as text and as JSON lines, summaries of
-//! calls, runs as text, JSON lines, JUnit, KTAP, Markdown and HTML; and reads the JSON lines of a
-//! suite's parts again, to write them as one.
+//! calls, runs as text, JSON lines, JUnit, KTAP, KCIDB, Markdown and HTML; and reads the JSON lines
+//! of a suite's parts again, to write them as one.
 //!
 //! All functions append to a `String`; the command line prints it.
 
+mod bisected;
 mod chain;
 mod counts;
 mod crash;
@@ -15,6 +16,7 @@ mod html;
 mod injected;
 mod json;
 mod junit;
+mod kcidb;
 mod ktap;
 mod lead;
 mod line;
@@ -34,6 +36,7 @@ mod unfinished;
 mod values;
 mod xml;
 
+pub use bisected::{bisected_human, bisected_json};
 pub use chain::{chain_json, chain_lines};
 pub use counts::Counted;
 pub use crash::{crash_json, crash_log, crashed_html, crashed_human, crashed_json, state_json};
@@ -42,6 +45,7 @@ pub use formats::{formats_human, formats_json};
 pub use github::{github, markdown};
 pub use json::{Object, call_json, event_json, object_line, summary_json};
 pub use junit::junit;
+pub use kcidb::{Submission, kcidb};
 pub use ktap::ktap;
 pub use lead::{Lead, TimeForm};
 pub use line::{call_line, duration_of_line, event_line};

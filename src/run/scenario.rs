@@ -69,7 +69,7 @@ impl<E: Into<RunError>> From<E> for NoRun {
             RunError::Launch(LaunchError::NotExecuted(error)) => {
                 let hint = error.hint().map(|hint| format!(" (hint: {hint})"));
                 let text = format!("{}{}", chain(&error), hint.unwrap_or_default());
-                Finding::missed(About::Exit, text).into()
+                Finding::missed(About::Program, text).into()
             }
             error => Self::Error(error),
         }

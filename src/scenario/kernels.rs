@@ -8,7 +8,9 @@ use serde::Deserialize;
 use super::diagnostic::{Diagnostic, Source};
 use super::explain::explain;
 use super::flexible::{Entries, Flexible, deserialize_flexible};
+use super::hardware::{Hardware, WrittenHardware};
 use super::key_path::KeyPath;
+use super::quantity::ByteSize;
 use super::reader::Parsed;
 
 /// A kernel of a list.
@@ -18,6 +20,8 @@ pub struct KernelSpec {
     pub name: String,
     /// Where the kernel comes from.
     pub source: KernelSource,
+    /// What its guest has of its own.
+    pub hardware: Hardware,
     /// More words for its command line; empty for the kernel that runs.
     pub append: String,
     /// A program with its arguments under which whatever runs there runs; may be empty. A program
@@ -54,6 +58,9 @@ pub(super) struct WrittenKernel {
     image: Option<PathBuf>,
     modules: Option<PathBuf>,
     host: Option<bool>,
+    memory: Option<ByteSize>,
+    cpus: Option<u32>,
+    qemu: Option<Vec<String>>,
     append: Option<String>,
     under: Option<Vec<String>>,
 }
@@ -62,6 +69,7 @@ pub(super) struct WrittenKernel {
 #[derive(Debug)]
 pub(super) struct Described {
     source: KernelSource,
+    hardware: Hardware,
     append: String,
     under: Vec<String>,
 }
@@ -79,6 +87,7 @@ impl Flexible for Described {
     fn from_text(text: &str) -> Option<Result<Self, String>> {
         let host = Self {
             source: KernelSource::Host,
+            hardware: Hardware::default(),
             append: String::new(),
             under: Vec::new(),
         };
@@ -87,8 +96,14 @@ impl Flexible for Described {
 
     fn from_mapping(mut written: WrittenKernel) -> Option<Result<Self, String>> {
         let (append, under) = (written.append.take(), written.under.take());
+        let hardware = WrittenHardware {
+            memory: written.memory.take(),
+            cpus: written.cpus.take(),
+            qemu: written.qemu.take(),
+        };
         Some(source(written).and_then(|source| {
             Ok(Self {
+                hardware: hardware.read(source == KernelSource::Host)?,
                 append: appended(&source, append)?,
                 under: program(under)?,
                 source,
@@ -204,6 +219,7 @@ pub fn read_kernels(file: &Path, text: &str) -> Result<Vec<KernelSpec>, Diagnost
     let spec = |(name, described): (String, Described)| KernelSpec {
         name,
         source: described.source,
+        hardware: described.hardware,
         append: described.append,
         under: described.under,
     };
@@ -261,9 +277,23 @@ mod tests {
         )
         .unwrap();
         assert_eq!(list[0].append, "sysctl.fs.protected_symlinks=0 quiet");
+        assert_eq!(list[0].hardware, Hardware::default());
         assert!(list[0].under.is_empty());
         assert_eq!(list[1].source, KernelSource::Host);
         assert_eq!(list[1].under, ["taskset", "1"]);
+    }
+
+    #[test]
+    fn a_guest_may_have_hardware_of_its_own() {
+        let text =
+            "a: { image: b, memory: 512MiB, cpus: 4, qemu: [-device, \"virtio-rng-pci,id=r\"] }\n";
+        let list = read(text).unwrap();
+        let hardware = Hardware {
+            memory: Some(512),
+            cpus: Some(4),
+            qemu: vec!["-device".to_owned(), "virtio-rng-pci,id=r".to_owned()],
+        };
+        assert_eq!(list[0].hardware, hardware);
     }
 
     #[test]
@@ -301,6 +331,21 @@ mod tests {
                 4,
                 "the host's runs already",
             ),
+            (
+                "a: { host: true, cpus: 2 }\n",
+                1,
+                4,
+                "for a kernel that is booted",
+            ),
+            ("a: { suite: x, memory: 64MiB }\n", 1, 4, "at least 256MiB"),
+            (
+                "a: { suite: x, memory: lots }\n",
+                1,
+                24,
+                "`a.memory` must be a size",
+            ),
+            ("a: { suite: x, cpus: 0 }\n", 1, 4, "from 1 to 64"),
+            ("a: { suite: x, qemu: [] }\n", 1, 4, "`qemu` has words"),
             ("a: { host: false }\n", 1, 4, "`host` is `true`"),
             ("a: { host: true, suite: x }\n", 1, 4, "`host` is `true`"),
             ("a: { host: true, modules: x }\n", 1, 4, "`host` is `true`"),

@@ -24,6 +24,8 @@ pub enum Kind {
     Unmet,
     /// The harness could not do its work.
     Broken,
+    /// The harness was asked to end before the run had ended.
+    Interrupted,
     /// The run failed as it is known to fail.
     KnownFailure,
     /// The run is known to fail, and passed.
@@ -46,6 +48,8 @@ pub enum About {
     Confined(String),
     /// The value of a counter.
     Counter(String),
+    /// The program, which could not be executed.
+    Program,
     /// How the main process ended.
     Exit,
     /// What it wrote to standard output.
@@ -167,6 +171,7 @@ impl Finding {
                 About::Section(name) => expect().key("sections").key(name),
                 About::Confined(realm) => expect().key("confined").key(realm),
                 About::Counter(name) => expect().key("count").key(name),
+                About::Program => KeyPath::root().key("workload"),
                 About::Exit => expect().key("exit"),
                 About::Stdout => expect().key("stdout"),
                 About::Stderr => expect().key("stderr"),
@@ -272,7 +277,7 @@ impl Judgement {
     /// would have done. Otherwise a certain failure counts, whatever else is not known.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        const ORDER: [(Kind, Verdict); 9] = [
+        const ORDER: [(Kind, Verdict); 10] = [
             (Kind::KnownFailure, Verdict::Pass),
             (Kind::UnexpectedPass, Verdict::UnexpectedPass),
             (Kind::Unmet, Verdict::Skipped),
@@ -281,6 +286,7 @@ impl Judgement {
             (Kind::Outlived, Verdict::Leak),
             (Kind::Missed, Verdict::Fail),
             (Kind::Broken, Verdict::Broken),
+            (Kind::Interrupted, Verdict::Broken),
             (Kind::Unknown, Verdict::Incomplete),
         ];
         let has = |kind| self.findings.iter().any(|finding| finding.kind == kind);

@@ -1,6 +1,7 @@
 //! The guests of `harness matrix`: what runs in each, first for all scenarios and then again for
 //! those in doubt.
 
+use super::said::{Lines, tell, with_hint};
 use crate::formats;
 use crate::kernels::Kernels;
 use crate::out::{self, note, note_for_now};
@@ -8,21 +9,31 @@ use crate::shard;
 use crate::status;
 use crate::suite::Chosen;
 use crate::vm::{Size, job};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use perf_live::errors::chain;
-use perf_records::units::shown_lines;
+use perf_live::sys::process::end_with_us;
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::ops::Range;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use trace_harness::matrix::{self, Column, Heard, Kernel, Machine, Matrix, Place};
 
 /// How often a scenario is run again if its answers differ: with three more runs, an answer that
 /// comes up in every second run is missed on both of two kernels only once in 128 times.
 const ROUNDS: u32 = 3;
 
-/// The same scenarios, to be run on several kernels.
+/// How often it is looked whether the machine's own harness is to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Why a kernel has no result for what had not ended when a signal came.
+const INTERRUPTED: &str = "interrupted";
+
+/// The same scenarios on several kernels, and what is known of them so far.
 pub(super) struct Suite<'a> {
     pub(super) kernels: &'a Kernels,
     pub(super) chosen: &'a Chosen,
@@ -31,48 +42,76 @@ pub(super) struct Suite<'a> {
     pub(super) guests: usize,
     /// The names of the scenarios.
     pub(super) scenarios: Vec<String>,
+    /// What each guest has; it ends them all when the harness is asked to end.
+    pub(super) machine: Machine,
+    pub(super) is_terminal: bool,
+    /// The kernels so far, those that are under way too.
+    pub(super) columns: Mutex<Vec<Column>>,
 }
 
 impl Suite<'_> {
     /// Runs all scenarios on each of these kernels. Scenarios whose answers differ from a kernel to
     /// the next are run again there: what varies on one kernel is no difference between two.
-    pub(super) fn on_each(&self, kernels: &[String]) -> Matrix {
-        let work = Work {
-            suite: self,
-            machine: self.size.machine(),
-            is_terminal: out::has_sequences(&std::io::stderr()),
-            columns: Mutex::new(kernels.iter().map(|name| Column::of(name)).collect()),
-        };
-        let all: Vec<usize> = (0..kernels.len()).collect();
-        work.side_by_side(&all, &|index| work.first(index));
-        let matrix = self.matrix(work.with(|columns| columns.clone()));
-        let in_doubt = matrix.in_doubt();
-        if in_doubt.is_empty() {
-            return matrix;
-        }
-        let scenarios_of = |index: &usize| {
-            let name = kernels.get(*index)?;
-            in_doubt.get(name)
-        };
-        let again: Vec<usize> = all
-            .iter()
-            .copied()
-            .filter(|index| scenarios_of(index).is_some())
-            .collect();
-        work.side_by_side(&again, &|index| {
-            if let Some(scenarios) = scenarios_of(&index) {
-                work.again(index, scenarios);
+    pub(super) fn on_each(&self, kernels: &[String]) {
+        let all = self.once_on(kernels);
+        let in_doubt = self.so_far().in_doubt();
+        let scenarios_of = |index: usize| in_doubt.get(&self.name(index));
+        let again: Vec<usize> = all.filter(|index| scenarios_of(*index).is_some()).collect();
+        self.side_by_side(&again, &|index| {
+            if let Some(scenarios) = scenarios_of(index) {
+                self.again(index, scenarios, true);
             }
         });
-        self.matrix(work.with(|columns| columns.clone()))
     }
 
-    fn matrix(&self, columns: Vec<Column>) -> Matrix {
+    /// Runs all scenarios once on each of these kernels; returns their places among all.
+    pub(super) fn once_on(&self, kernels: &[String]) -> Range<usize> {
+        let places = self.add(kernels);
+        let indices: Vec<usize> = places.clone().collect();
+        self.side_by_side(&indices, &|index| self.first(index, None));
+        places
+    }
+
+    /// Runs some scenarios several times on one more kernel; returns its place among all.
+    pub(super) fn some_on(&self, kernel: &str, scenarios: &BTreeSet<String>) -> usize {
+        let place = self.add(&[kernel.to_owned()]).start;
+        self.side_by_side(&[place], &|index| self.first(index, Some(scenarios)));
+        place
+    }
+
+    /// Runs some scenarios again, several times, on kernels that are known by their places.
+    pub(super) fn again_on(&self, places: Range<usize>, scenarios: &BTreeSet<String>) {
+        let indices: Vec<usize> = places.collect();
+        self.side_by_side(&indices, &|index| self.again(index, scenarios, false));
+    }
+
+    fn add(&self, kernels: &[String]) -> Range<usize> {
+        self.with(|columns| {
+            let from = columns.len();
+            columns.extend(kernels.iter().map(|name| Column::of(name)));
+            from..columns.len()
+        })
+    }
+
+    /// What is known so far, of kernels that are under way too.
+    pub(super) fn so_far(&self) -> Matrix {
+        let mut columns = self.with(|columns| columns.clone());
+        if self.machine.stop.is_asked() {
+            let in_doubt = Matrix::new(columns.clone(), []).in_doubt();
+            for column in &mut columns {
+                let mut scenarios = in_doubt.get(&column.kernel).into_iter().flatten();
+                // Whether they vary is not known.
+                let is_in_doubt = scenarios.any(|name| column.answers(name).len() < 2);
+                if column.took == Duration::ZERO || is_in_doubt {
+                    column.interrupt();
+                }
+            }
+        }
         Matrix::new(columns, self.scenarios.iter().cloned())
     }
 
-    /// Returns the command for each kernel.
-    fn command(&self, only: Option<&BTreeSet<String>>) -> Vec<OsString> {
+    /// Returns the command for a kernel.
+    fn command(&self, only: Option<&BTreeSet<String>>, place: &Place) -> Vec<OsString> {
         let own = std::env::current_exe().unwrap_or_else(|_| "harness".into());
         let mut words: Vec<OsString> = vec![own.into(), "run".into()];
         words.extend(["--format", "json", "--traces"].map(OsString::from));
@@ -84,7 +123,7 @@ impl Suite<'_> {
             patience,
             backlog,
         } = self.chosen;
-        let jobs = jobs.map_or_else(|| self.size.cpus(), u32::from);
+        let jobs = jobs.map_or_else(|| self.size.cpus_of(place), u32::from);
         words.extend(["--jobs".into(), jobs.to_string().into()]);
         if let Some(times) = patience {
             words.extend(["--patience".into(), times.to_string().into()]);
@@ -109,22 +148,11 @@ impl Suite<'_> {
         words.extend(paths.iter().map(|path| path.clone().into_os_string()));
         words
     }
-}
 
-/// The suite under way.
-struct Work<'a> {
-    suite: &'a Suite<'a>,
-    machine: Machine,
-    is_terminal: bool,
-    columns: Mutex<Vec<Column>>,
-}
-
-impl Work<'_> {
     fn side_by_side(&self, indices: &[usize], work: &(dyn Fn(usize) + Sync)) {
         let waiting: Mutex<VecDeque<usize>> = Mutex::new(indices.iter().copied().collect());
         let next = || {
             let mut waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            // Results so far are shown.
             if self.machine.stop.is_asked() {
                 None
             } else {
@@ -132,7 +160,7 @@ impl Work<'_> {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 0..self.suite.guests.min(indices.len()) {
+            for _ in 0..self.guests.min(indices.len()) {
                 scope.spawn(|| {
                     while let Some(index) = next() {
                         work(index);
@@ -145,7 +173,7 @@ impl Work<'_> {
         }
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Vec<Column>) -> T) -> T {
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Vec<Column>) -> T) -> T {
         work(&mut self.columns.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -154,46 +182,60 @@ impl Work<'_> {
         self.with(|columns| columns.get_mut(index).map(work).unwrap_or_default())
     }
 
-    /// Runs all scenarios on one kernel.
-    fn first(&self, index: usize) {
+    fn name(&self, index: usize) -> String {
+        self.edit(index, |column| column.kernel.clone())
+    }
+
+    /// Runs scenarios on one kernel: all of them once, or some of them several times.
+    fn first(&self, index: usize, only: Option<&BTreeSet<String>>) {
         let begun = Instant::now();
-        let name = self.edit(index, |column| column.kernel.clone());
+        let name = self.name(index);
         let place = self.place(&name);
-        let ended = place.and_then(|place| self.run(index, &place, &self.suite.command(None)));
+        let ended = place.and_then(|place| self.run(index, &place, only));
+        let is_asked = self.machine.stop.is_asked();
         let how = match &ended {
-            Err(_) if self.machine.stop.is_asked() => "interrupted",
+            Err(_) if is_asked => INTERRUPTED,
             Err(_) => "broken",
             Ok(()) => "done",
         };
         self.edit(index, |column| {
             column.took = begun.elapsed();
-            column.trouble = ended.err();
+            match ended {
+                Err(_) if is_asked => column.interrupt(),
+                ended => column.trouble = ended.err(),
+            }
         });
         let seconds = begun.elapsed().as_secs_f64();
         self.say(&format!("{name}: {how} after {seconds:.1} s"));
     }
 
-    /// Runs the scenarios in doubt again, and reads the formats of the kernel's events.
-    fn again(&self, index: usize, scenarios: &BTreeSet<String>) {
+    /// Runs scenarios again; on request reads the formats of the kernel's events.
+    fn again(&self, index: usize, scenarios: &BTreeSet<String>, reads_formats: bool) {
         let begun = Instant::now();
-        let name = self.edit(index, |column| column.kernel.clone());
+        let name = self.name(index);
         let again = || {
             let place = self.place(&name)?;
-            self.run(index, &place, &self.suite.command(Some(scenarios)))?;
-            if self.edit(index, |column| column.has_events(scenarios)) {
+            self.run(index, &place, Some(scenarios))?;
+            let has_events = self.edit(index, |column| column.has_events(scenarios));
+            if reads_formats && has_events {
                 let formats = formats::of(&place, &self.machine)?;
                 self.edit(index, |column| column.facts.events = formats.lines());
             }
             Ok::<_, String>(())
         };
-        let (n, seconds) = (scenarios.len(), begun);
-        match again() {
+        let n = scenarios.len();
+        let ended = again();
+        let seconds = begun.elapsed().as_secs_f64();
+        match ended {
             Ok(()) => {
-                let seconds = seconds.elapsed().as_secs_f64();
                 let plural = if n == 1 { "" } else { "s" };
                 self.say(&format!(
                     "{name}: {n} scenario{plural} that differ again after {seconds:.1} s"
                 ));
+            }
+            // Whether it varies is not known, so nothing is compared.
+            Err(_) if self.machine.stop.is_asked() => {
+                self.edit(index, Column::interrupt);
             }
             // The answers so far are explained as if they did not vary.
             Err(trouble) => self.say(&format!(
@@ -203,21 +245,32 @@ impl Work<'_> {
     }
 
     fn place(&self, name: &str) -> Result<Place, String> {
-        self.suite.kernels.find(name, &mut |text| self.say(&text))
+        self.kernels.find(name, &mut |text| self.say(&text))
     }
 
-    fn run(&self, index: usize, place: &Place, command: &[OsString]) -> Result<(), String> {
+    fn run(
+        &self,
+        index: usize,
+        place: &Place,
+        only: Option<&BTreeSet<String>>,
+    ) -> Result<(), String> {
+        let command = self.command(only, place);
         match place {
             Place::Guest(kernel) => self.in_guest(index, kernel, command),
             Place::Host(under) => {
                 self.edit(index, |column| column.facts.on_host = true);
-                self.on_host(index, &[under.as_slice(), command].concat())
+                self.on_host(index, &[under.as_slice(), &command].concat())
             }
         }
     }
 
-    fn in_guest(&self, index: usize, kernel: &Kernel, command: &[OsString]) -> Result<(), String> {
-        let mut job = job(command.to_vec(), &[]);
+    fn in_guest(
+        &self,
+        index: usize,
+        kernel: &Kernel,
+        command: Vec<OsString>,
+    ) -> Result<(), String> {
+        let mut job = job(command, &[]);
         // Files that are written in the guest would be lost.
         job.environment.retain(|(name, _)| name != "CI");
         let is_of_shard = |name: &OsString| shard::VARIABLES.iter().any(|it| name == it);
@@ -239,7 +292,12 @@ impl Work<'_> {
         };
         let ended = matrix::run(kernel, &self.machine, &job, &mut hear);
         let code = ended.map_err(|error| with_hint(chain(&error), error.hint(Some(kernel))))?;
-        tell(code.shell_status(), &said)
+        let lacks = || {
+            kernel
+                .lacks_to_trace()
+                .map(|lacks| format!("of the kernel: {lacks}"))
+        };
+        tell(code.shell_status(), &said).map_err(|trouble| with_hint(trouble, lacks()))
     }
 
     fn on_host(&self, index: usize, command: &[OsString]) -> Result<(), String> {
@@ -249,32 +307,52 @@ impl Work<'_> {
         for name in shard::VARIABLES {
             command.env_remove(name);
         }
-        let mut child = command
-            .args(words)
-            .env("CI", "1")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        for line in child
-            .stdout
-            .take()
-            .into_iter()
-            .flat_map(|out| BufReader::new(out).lines())
-        {
-            self.line(index, &line.map_err(failed)?);
-        }
+        command.args(words).env("CI", "1");
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        // Where it is not waited for, it is not left behind either.
+        end_with_us(&mut command);
+        let mut child = command.spawn().map_err(failed)?;
+        let out = child.stdout.take();
+        let heard = std::thread::scope(|scope| {
+            let (ended, ends) = mpsc::channel::<()>();
+            let own = &child;
+            scope.spawn(move || self.end_when_asked(own, &ends));
+            let lines = out.into_iter().flat_map(|out| BufReader::new(out).lines());
+            for line in lines {
+                self.line(index, &line.map_err(failed)?);
+            }
+            drop(ended);
+            Ok::<_, String>(())
+        });
         let status = child.wait().map_err(failed)?;
+        heard?;
+        if self.machine.stop.is_asked() {
+            return Err(INTERRUPTED.to_owned());
+        }
         tell(status.code().unwrap_or(i32::from(status::TROUBLE)), b"")
     }
 
+    /// Ends the machine's own harness when this one is asked to end. A terminal asks both.
+    fn end_when_asked(&self, child: &Child, ends: &mpsc::Receiver<()>) {
+        while let Err(RecvTimeoutError::Timeout) = ends.recv_timeout(LOOK) {
+            if self.machine.stop.is_asked() {
+                // It has not been waited for, so its number is still its own.
+                if let Ok(pid) = i32::try_from(child.id()) {
+                    kill(Pid::from_raw(pid), Signal::SIGTERM).ok();
+                }
+                break;
+            }
+        }
+    }
+
     fn line(&self, index: usize, line: &str) {
-        if self.edit(index, |column| column.line(line)) {
+        let is_asked = self.machine.stop.is_asked();
+        if self.edit(index, |column| column.line(line)) && !is_asked {
             self.show_progress();
         }
     }
 
-    fn say(&self, text: &str) {
+    pub(super) fn say(&self, text: &str) {
         if self.is_terminal {
             note_for_now!("");
         }
@@ -286,7 +364,7 @@ impl Work<'_> {
         if !self.is_terminal {
             return;
         }
-        let total = self.suite.scenarios.len();
+        let total = self.scenarios.len();
         let done = self.with(|columns| {
             let under_way = columns.iter().filter(|column| column.done() < total);
             let shown =
@@ -297,72 +375,7 @@ impl Work<'_> {
     }
 }
 
-fn with_hint(text: String, hint: Option<String>) -> String {
-    match hint {
-        Some(hint) => format!("{text}\nhint: {hint}"),
-        None => text,
-    }
-}
-
-/// Whether `harness run` did its work, by its status; if not, what it printed.
-fn tell(status: i32, said: &[u8]) -> Result<(), String> {
-    let is_verdict = [status::PASSED, status::FAILED, status::ALL_SKIPPED]
-        .into_iter()
-        .any(|known| i32::from(known) == status);
-    if is_verdict {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(said);
-    let said = said.trim();
-    if said.is_empty() && status == i32::from(status::TROUBLE) {
-        // A scenario was broken, which its cell shows.
-        return Ok(());
-    }
-    let lines: String = shown_lines(said)
-        .map(|line| format!("\n    {line}"))
-        .collect();
-    Err(format!(
-        "`harness run` ended with status {status} there:{lines}"
-    ))
-}
-
-/// Collects pieces into whole lines.
-#[derive(Default)]
-struct Lines(Vec<u8>);
-
-impl Lines {
-    fn take(&mut self, bytes: &[u8], hear: &mut dyn FnMut(&str)) {
-        for byte in bytes {
-            if *byte == b'\n' {
-                hear(&String::from_utf8_lossy(&std::mem::take(&mut self.0)));
-            } else {
-                self.0.push(*byte);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_in_pieces_are_whole() {
-        let (mut lines, mut heard) = (Lines::default(), Vec::new());
-        for piece in ["a", "b\nc\n", "\n", "d"] {
-            lines.take(piece.as_bytes(), &mut |line| heard.push(line.to_owned()));
-        }
-        assert_eq!(heard, ["ab", "c", ""]);
-    }
-
-    #[test]
-    fn a_status_that_is_no_verdict_is_trouble() {
-        assert_eq!(tell(1, b"warning"), Ok(()));
-        assert_eq!(tell(99, b""), Ok(()));
-        let told = tell(2, b"error: a\nb\n").unwrap_err();
-        assert_eq!(
-            told,
-            "`harness run` ended with status 2 there:\n    error: a\n    b"
-        );
-    }
+/// Whether this terminal shows how far it is.
+pub(super) fn is_terminal() -> bool {
+    out::has_sequences(&std::io::stderr())
 }

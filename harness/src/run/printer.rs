@@ -123,6 +123,7 @@ impl<'a> Printer<'a> {
         reports.sort_by(|a, b| a.name.cmp(&b.name));
         let whole = Whole {
             reports: &reports,
+            submission: self.results.submission(),
             share: self.share,
             traces: self.traces,
             head: &self.head,

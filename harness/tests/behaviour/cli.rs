@@ -7,6 +7,7 @@ mod diff;
 mod editors;
 mod ends;
 mod help;
+mod kcidb;
 mod matrix_reports;
 mod mutate;
 mod new;
@@ -26,24 +27,28 @@ use nix::sys::stat::Mode;
 use crate::support::project::Project;
 
 /// A scenario that passes, without a snapshot.
-const PASSES: &str = "workload: { run: [\"true\"] }\nsnapshot: false";
+pub(crate) const PASSES: &str = "workload: { run: [\"true\"] }\nsnapshot: false";
 /// One that fails.
-const FAILS: &str = "workload: { run: [\"false\"] }\nsnapshot: false";
+pub(crate) const FAILS: &str = "workload: { run: [\"false\"] }\nsnapshot: false";
 /// One whose requirement no machine meets.
-const SKIPPED: &str = "workload: { run: [\"true\"] }\nrequires: { commands: [no-such-command] }";
+pub(crate) const SKIPPED: &str =
+    "workload: { run: [\"true\"] }\nrequires: { commands: [no-such-command] }";
 /// One that the harness cannot lay out: no file system has names of 258 bytes.
 pub(crate) const BROKEN: &str = "workload: { run: [\"true\"], files: { \
     aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\
     aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\
     aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: x } }\nsnapshot: false";
 /// One that has to be ended.
-const ENDLESS: &str = "workload: { run: [sleep, infinity], timeout: 200ms }\nsnapshot: false";
+pub(crate) const ENDLESS: &str =
+    "workload: { run: [sleep, infinity], timeout: 200ms }\nsnapshot: false";
 /// One that fails, as is known.
-const KNOWN: &str = "workload: { run: [\"false\"] }\nsnapshot: false\nexpect_failure: it is false";
+pub(crate) const KNOWN: &str =
+    "workload: { run: [\"false\"] }\nsnapshot: false\nexpect_failure: it is false";
 /// One that passes, which is not known.
-const UNEXPECTED: &str = "workload: { run: [\"true\"] }\nsnapshot: false\nexpect_failure: it was";
+pub(crate) const UNEXPECTED: &str =
+    "workload: { run: [\"true\"] }\nsnapshot: false\nexpect_failure: it was";
 /// One that loses records.
-const LOSES: &str = "workload: { run: [perl, -e, \"getppid() for 1..20000\"] }\n\
+pub(crate) const LOSES: &str = "workload: { run: [perl, -e, \"getppid() for 1..20000\"] }\n\
                      trace: { ring: { size: 4KiB } }\nsnapshot: false";
 
 /// Two scenarios that wait for each other, so long: each opens one end of a pipe.

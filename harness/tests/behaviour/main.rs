@@ -8,6 +8,7 @@ mod support;
 mod after;
 mod asked;
 mod baseline;
+mod bisect;
 mod capture;
 mod check;
 mod cli;

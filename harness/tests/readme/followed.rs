@@ -18,6 +18,7 @@ macro_rules! followed {
 
 followed! {
     readme: "README.md",
+    bisecting: "harness/docs/bisecting.md",
     check: "harness/docs/check.md",
     commands: "harness/docs/commands.md",
     confinement: "harness/docs/confinement.md",
@@ -78,6 +79,13 @@ fn lacking(blocks: &[Block]) -> Option<String> {
         if uses(used) && !has(&format!("import {module}")) {
             return Some(format!("Python has no module `{module}`"));
         }
+    }
+    let git = Command::new("git")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status();
+    if uses("git init") && !git.is_ok_and(|status| status.success()) {
+        return Some("`git` is not installed".to_owned());
     }
     let go = Command::new("go")
         .arg("version")

@@ -5,7 +5,9 @@
 //! without them in the cache these tests can tell nothing. A guest takes a CPU, and a test boots
 //! one at a time: there are as many threads of tests as CPUs.
 
+mod boot;
 mod input;
+mod interrupted;
 mod kprobes;
 mod planted;
 mod update;
@@ -314,6 +316,20 @@ fn a_matrix_tells_each_difference_once_and_its_evidence() {
     );
 }
 
+/// Where the packages of the newer kernel were unpacked.
+fn unpacked() -> PathBuf {
+    let cache = std::env::var_os("HARNESS_CACHE")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| {
+            let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+            let of_user = named("XDG_CACHE_HOME").map(PathBuf::from);
+            of_user
+                .unwrap_or_else(|| Path::new(&named("HOME").expect("a home")).join(".cache"))
+                .join("harness")
+        });
+    cache.join("kernels/bookworm-linux-image-amd64/root")
+}
+
 /// The harness and a kernel where everybody may read them.
 fn for_everybody() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
@@ -331,16 +347,7 @@ fn an_ordinary_user_without_rights_runs_scenarios_in_a_guest() {
     let folder = for_everybody();
     let at = |name: &str| folder.path().join(name);
     // A kernel as files: where the packages of the list were unpacked, only root may look.
-    let cache = std::env::var_os("HARNESS_CACHE")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| {
-            let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-            let of_user = named("XDG_CACHE_HOME").map(PathBuf::from);
-            of_user
-                .unwrap_or_else(|| Path::new(&named("HOME").expect("a home")).join(".cache"))
-                .join("harness")
-        });
-    let root = cache.join("kernels/bookworm-linux-image-amd64/root");
+    let root = unpacked();
     let copied = Command::new("sh")
         .args(["-ec", "cp \"$1\"/boot/vmlinuz-* \"$2/image\"; mkdir \"$2/modules\"; cp -r \"$1\"/lib/modules/*/kernel \"$2/modules\"; chmod -R a+rX \"$2\"", "sh"])
         .args([&root, folder.path()])

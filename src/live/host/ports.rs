@@ -19,6 +19,22 @@ impl Host {
         Some(self.root.join("dev").join(port.file_name()))
     }
 
+    /// Returns the option of its configuration without which this kernel, with the modules that it
+    /// has loaded, has no virtio serial port; `None` if it may have one.
+    ///
+    /// # References
+    /// `drivers/virtio/virtio.c`: `virtio_bus`; `drivers/char/virtio_console.c`: `init()`.
+    #[must_use]
+    pub fn lacks_of_virtio_ports(&self) -> Option<&'static str> {
+        let bus = self.root.join("sys/bus/virtio");
+        let devices = std::fs::read_dir(bus.join("devices"));
+        if devices.is_ok_and(|mut devices| devices.next().is_some()) {
+            let driver = bus.join("drivers/virtio_console");
+            return (!driver.exists()).then_some("CONFIG_VIRTIO_CONSOLE");
+        }
+        Some("CONFIG_VIRTIO_PCI")
+    }
+
     /// A text that another boot of this machine does not have.
     #[must_use]
     pub fn boot_id(&self) -> Option<String> {
@@ -30,6 +46,24 @@ impl Host {
 mod tests {
     use super::*;
     use std::path::Path;
+
+    #[test]
+    fn what_a_kernel_lacks_for_ports_is_known_by_its_bus() {
+        let root = tempfile::tempdir().unwrap();
+        let host = Host::at(root.path());
+        for (folder, lacking) in [
+            ("sys", Some("CONFIG_VIRTIO_PCI")),
+            ("sys/bus/virtio/devices", Some("CONFIG_VIRTIO_PCI")),
+            (
+                "sys/bus/virtio/devices/virtio0",
+                Some("CONFIG_VIRTIO_CONSOLE"),
+            ),
+            ("sys/bus/virtio/drivers/virtio_console", None),
+        ] {
+            std::fs::create_dir_all(root.path().join(folder)).unwrap();
+            assert_eq!(host.lacks_of_virtio_ports(), lacking, "{folder}");
+        }
+    }
 
     #[test]
     fn a_port_is_found_by_its_name() {

@@ -2,7 +2,7 @@
 
 use super::super::suite::{diff_color, verdict_color};
 use super::{MatrixReport, is_of_verdict, plural, real, scenarios, words};
-use crate::matrix::{Difference, Matrix, Step};
+use crate::matrix::{Cell, Column, Difference, Matrix, Step};
 use crate::upgrade::Within;
 use crate::verdict::{About, Verdict};
 use perf_records::units::{shown, shown_lines};
@@ -39,11 +39,15 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
             let trouble = shown_lines(trouble).collect::<Vec<_>>().join("\n");
             let names = matrix.scenarios.iter();
             let untold = names.filter(|name| report.is_untold(&column.kernel, name));
+            let how = match column.interrupted {
+                true => "had not ended",
+                false => "broken",
+            };
             let _always_fits = match untold.count() {
                 0 => writeln!(out, "\n{}: {trouble}", column.kernel),
                 n => writeln!(
                     out,
-                    "\n{} ({n} of {} broken): {trouble}",
+                    "\n{} ({n} of {} {how}): {trouble}",
                     column.kernel,
                     plural(matrix.scenarios.len(), "scenario")
                 ),
@@ -200,8 +204,8 @@ fn table(out: &mut String, matrix: &Matrix, color: bool) {
         .map(|column| column.kernel.chars().count())
         .collect();
     for name in &matrix.scenarios {
-        for (width, (_, cell)) in widths.iter_mut().zip(matrix.row(name)) {
-            *width = words(cell.verdict()).len().max(*width);
+        for (width, (column, cell)) in widths.iter_mut().zip(matrix.row(name)) {
+            *width = in_table(column, name, cell).len().max(*width);
         }
     }
     let mut line = |name: &str, cells: Vec<(String, (&str, &str))>| {
@@ -224,10 +228,18 @@ fn table(out: &mut String, matrix: &Matrix, color: bool) {
             .collect(),
     );
     for name in &matrix.scenarios {
-        let cells = matrix.row(name).map(|(_, cell)| {
-            let verdict = cell.verdict();
-            (words(verdict), colors(verdict, color))
+        let cells = matrix.row(name).map(|(column, cell)| {
+            let colors = colors(cell.verdict(), color);
+            (in_table(column, name, cell), colors)
         });
         line(&shown(name), cells.collect());
+    }
+}
+
+/// The word for a result; what had not ended when the harness was asked to end has no verdict.
+fn in_table(column: &Column, scenario: &str, cell: &Cell) -> String {
+    match column.interrupted && column.answers(scenario).is_empty() {
+        true => "interrupted".to_owned(),
+        false => words(cell.verdict()),
     }
 }

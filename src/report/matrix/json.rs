@@ -65,6 +65,7 @@ fn kernels(out: &mut String, matrix: &Matrix) {
             line.put("release", &column.release);
             line.put("duration_ms", column.took.as_millis());
             line.put("trouble", &column.trouble);
+            line.put("interrupted", column.interrupted);
         });
     }
 }

@@ -7,7 +7,8 @@ mod steps;
 #[cfg(test)]
 pub(super) mod tests;
 
-use super::html;
+use super::kcidb::Submission;
+use super::{html, kcidb};
 use crate::matrix::{Explained, Matrix, Seen, Step};
 use crate::upgrade::{Class, Within};
 use crate::verdict::Verdict;
@@ -75,6 +76,11 @@ impl<'a> MatrixReport<'a> {
     /// Appends one XML document with a suite for each kernel.
     pub fn junit(&self, out: &mut String) {
         junit::write(out, self);
+    }
+
+    /// Appends one object, as KCIDB takes it.
+    pub fn kcidb(&self, out: &mut String, by: &Submission) {
+        kcidb::of_matrix(out, self, by);
     }
 
     /// Appends one page of HTML, which needs no other file.

@@ -5,7 +5,7 @@ use super::{BROKEN, ENDLESS, FAILS, PASSES, SKIPPED};
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 
-fn project() -> Project {
+pub(super) fn project() -> Project {
     let project = Project::new();
     for (name, yaml) in [
         ("a", PASSES),

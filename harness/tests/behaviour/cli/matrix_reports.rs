@@ -1,7 +1,7 @@
 //! The files that `harness matrix --report` writes. The kernel is the machine's own: no guest is
 //! needed.
 
-use nix::sys::signal::{Signal, killpg};
+use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use quick_junit::Report;
 use std::os::unix::process::CommandExt;
@@ -9,6 +9,7 @@ use std::process::Stdio;
 
 use super::{PASSES, SKIPPED};
 use crate::support::fifo::Fifo;
+use crate::support::process::Watched;
 use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
 
@@ -74,7 +75,7 @@ fn what_cannot_be_written_is_a_usage_error_before_anything_runs() {
 }
 
 #[test]
-fn a_matrix_that_is_interrupted_says_so_and_calls_nothing_broken() {
+fn an_interrupted_matrix_keeps_what_had_ended_and_reports_it_to_all_that_asked() {
     require!(right_to_trace());
     let project = project();
     let mut fifo = Fifo::new(&project.join("fifo"));
@@ -84,7 +85,11 @@ fn a_matrix_that_is_interrupted_says_so_and_calls_nothing_broken() {
          snapshot: false"
     );
     project.scenario("endless", &endless);
-    let mut command = project.program(&[&MATRIX[..], &["--report", "m.html"]].concat());
+    let files = [
+        "--report", "m.html", "--report", "m.jsonl", "--report", "m.xml",
+    ];
+    let one_by_one = ["--guests", "1", "--jobs", "1"];
+    let mut command = project.program(&[&MATRIX[..], &one_by_one, &files].concat());
     command.process_group(0);
     let child = command
         .stdout(Stdio::piped())
@@ -103,9 +108,83 @@ fn a_matrix_that_is_interrupted_says_so_and_calls_nothing_broken() {
         run.stderr
     );
     assert!(!run.stderr.contains("broken"), "{}", run.stderr);
-    assert_eq!(run.stdout, "");
-    let left = project.read("m.html");
-    assert!(left.contains("the run has not finished"), "{left}");
+    let said = "one: 2 of 3 scenarios had ended, two: 0 of 3 scenarios had ended";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let table: Vec<Vec<&str>> = run
+        .stdout
+        .lines()
+        .take(4)
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(
+        table,
+        [
+            ["scenario", "one", "two"],
+            ["a", "pass", "interrupted"],
+            ["b", "skipped", "interrupted"],
+            ["endless", "interrupted", "interrupted"],
+        ]
+    );
+    for file in ["m.html", "m.xml"] {
+        let report = project.read(file);
+        assert!(!report.contains("the run has not finished"), "{report}");
+        assert!(report.contains("interrupted"), "{report}");
+    }
+    let lines = project.read("m.jsonl");
+    let lines: Vec<serde_json::Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let of = |kind: &str, key: &str| -> Vec<String> {
+        let found = lines.iter().filter(|line| line["type"] == kind);
+        found.map(|line| line[key].to_string()).collect()
+    };
+    let (pass, skipped, broken) = ("\"pass\"", "\"skipped\"", "\"broken\"");
+    assert_eq!(
+        of("cell", "verdict"),
+        [pass, broken, skipped, broken, broken, broken]
+    );
+    assert_eq!(of("kernel", "interrupted"), ["true", "true"]);
+    // Two kernels that did not come to their end are not compared.
+    assert_eq!(of("change", "what"), [""; 0]);
+}
+
+#[test]
+fn what_does_not_end_when_asked_is_not_waited_for_and_not_left_behind() {
+    require!(right_to_trace());
+    let project = project();
+    let mut fifo = Fifo::new(&project.join("fifo"));
+    let stubborn = format!(
+        "trap '' INT TERM\necho $$ > '{}'\nexec sleep 1000\n",
+        fifo.path()
+    );
+    project.write("stubborn", &stubborn);
+    let list = "one: host\ntwo: { host: true, under: [sh, ./stubborn] }\n";
+    project.write("kernels.yaml", list);
+    let options = ["--guests", "1", "--report", "m.jsonl"];
+    let mut command = project.program(&[&MATRIX[..], &options].concat());
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let child = child.expect("the program");
+    let stubborn = fifo.wait_for_lines(1).trim().parse().expect("a process");
+    let stubborn = Watched::new(stubborn).expect("it lives");
+    let harness = Pid::from_raw(i32::try_from(child.id()).expect("a process"));
+    kill(harness, Signal::SIGTERM).expect("kill");
+    let run = Run::from(child.wait_with_output().expect("its end"));
+    run.assert_status(128 + 15);
+    stubborn.wait();
+    let table: Vec<Vec<&str>> = run
+        .stdout
+        .lines()
+        .take(3)
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let one = [["scenario", "one", "two"], ["a", "pass", "interrupted"]];
+    assert_eq!(table[..2], one);
+    assert_eq!(table[2], ["b", "skipped", "interrupted"]);
+    assert!(!project.read("m.jsonl").contains("unfinished"));
 }
 
 #[test]

@@ -1,0 +1,272 @@
+//! Reads the configuration of a kernel, to say what it lacks: the file beside its image, or the one
+//! that is embedded in it.
+//!
+//! # References
+//! Documentation/arch/x86/boot.rst (the header of a bzImage); `kernel/configs.c` (`IKCFG_ST`).
+
+use super::kernel::Kernel;
+use perf_records::units::shown_path;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// An option, and what it is for.
+pub(super) type Wanted = (&'static str, &'static str);
+
+/// What a guest takes to run a command.
+pub(super) const TO_BOOT: &[Wanted] = &[
+    ("BLK_DEV_INITRD", "an initramfs"),
+    ("BINFMT_ELF", "programs"),
+    ("PROC_FS", "facts of processes"),
+    ("SYSFS", "facts of devices"),
+    ("TMPFS", "writes that stay in the guest"),
+    ("DEVTMPFS", "device files"),
+    ("PCI", "devices"),
+    ("VIRTIO_PCI", "devices"),
+    ("VIRTIO_CONSOLE", "the line to the host"),
+    ("NET_9P", "the host's files"),
+    ("NET_9P_VIRTIO", "the host's files"),
+    ("9P_FS", "the host's files"),
+    ("OVERLAY_FS", "writes that stay in the guest"),
+];
+
+/// What tells why a guest does not come up, on a PC.
+const TO_SPEAK: &[Wanted] = &[("SERIAL_8250_CONSOLE", "the console")];
+
+/// What scenarios take beside.
+pub(super) const TO_TRACE: &[Wanted] = &[
+    ("PERF_EVENTS", "events"),
+    ("FTRACE", "tracepoints"),
+    ("FTRACE_SYSCALLS", "the tracepoints of calls"),
+    ("BPF_SYSCALL", "what calls read and write"),
+    ("NAMESPACES", "a world of its own"),
+];
+
+/// A kernel's configuration, and where it was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Config {
+    options: BTreeMap<String, String>,
+    from: String,
+}
+
+impl Config {
+    /// Finds that of a kernel; `None` if it is not known.
+    pub(super) fn of(kernel: &Kernel) -> Option<Self> {
+        let beside = kernel.config.clone().or_else(|| beside(&kernel.image));
+        if let Some(file) = beside
+            && let Ok(text) = std::fs::read_to_string(&file)
+        {
+            return Self::read(&text, shown_path(&file));
+        }
+        let image = std::fs::read(&kernel.image).ok()?;
+        let from = format!("within {}", shown_path(&kernel.image));
+        Self::read(&embedded(&image)?, from)
+    }
+
+    /// Reads lines as `CONFIG_X=y`; `None` if there is none.
+    fn read(text: &str, from: String) -> Option<Self> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix("CONFIG_"));
+        let options: BTreeMap<String, String> = lines
+            .filter_map(|line| line.split_once('='))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        (!options.is_empty()).then_some(Self { options, from })
+    }
+
+    /// Says which of these options the kernel lacks; `None` if none. A module is there only with a
+    /// folder of modules.
+    pub(super) fn lacks(&self, wanted: &[&[Wanted]], has_modules: bool) -> Option<String> {
+        let (mut lacking, mut modules) = (Vec::new(), Vec::new());
+        for (option, purpose) in wanted.iter().flat_map(|list| list.iter()) {
+            match self.options.get(*option).map(String::as_str) {
+                Some("y") => {}
+                Some("m") if has_modules => {}
+                Some("m") => modules.push(format!("CONFIG_{option}")),
+                _ => lacking.push(format!("CONFIG_{option} ({purpose})")),
+            }
+        }
+        let from = &self.from;
+        let lacking = (!lacking.is_empty())
+            .then(|| format!("its configuration ({from}) lacks {}", lacking.join(", ")));
+        let modules = (!modules.is_empty()).then(|| {
+            format!(
+                "of its configuration ({from}) these are modules, and the list names no `modules`: {}",
+                modules.join(", ")
+            )
+        });
+        let all: Vec<String> = lacking.into_iter().chain(modules).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+
+    /// What a guest lacks that did not come up.
+    pub(super) fn lacks_to_boot(&self, has_modules: bool) -> Option<String> {
+        match self.options.contains_key("X86") {
+            true => self.lacks(&[TO_BOOT, TO_SPEAK], has_modules),
+            false => self.lacks(&[TO_BOOT], has_modules),
+        }
+    }
+}
+
+/// Finds the configuration beside an image: `config-X` of `vmlinuz-X`, `config` or `.config`, also
+/// that of the tree that a bzImage was built in.
+fn beside(image: &Path) -> Option<PathBuf> {
+    let folder = image.parent()?;
+    let name = image.file_name()?.to_string_lossy();
+    let of_name = name
+        .split_once('-')
+        .map(|(_, release)| folder.join(format!("config-{release}")));
+    let tree = folder
+        .ends_with("arch/x86/boot")
+        .then(|| folder.join("../../../.config"));
+    let there = ["config", ".config"].map(|name| folder.join(name));
+    let all = of_name.into_iter().chain(there).chain(tree);
+    all.into_iter().find(|path| path.is_file())
+}
+
+/// The most bytes that are unpacked of an image.
+const MOST: u64 = 512 << 20;
+
+/// Returns the configuration that is embedded in an image (`CONFIG_IKCONFIG`).
+fn embedded(image: &[u8]) -> Option<String> {
+    let payload = payload(image).and_then(unpacked);
+    let kernel = payload.as_deref().unwrap_or(image);
+    const START: &[u8] = b"IKCFG_ST";
+    let at = kernel.windows(START.len()).position(|it| it == START)?;
+    let packed = kernel.get(at.saturating_add(START.len())..)?;
+    let mut text = String::new();
+    let read = flate2::read::GzDecoder::new(packed)
+        .take(MOST)
+        .read_to_string(&mut text);
+    read.is_ok().then_some(text)
+}
+
+/// Returns the packed kernel of a bzImage.
+fn payload(image: &[u8]) -> Option<&[u8]> {
+    let word = |at: usize| {
+        let bytes = image.get(at..at.checked_add(4)?)?;
+        let word = u32::from_le_bytes(bytes.try_into().ok()?);
+        usize::try_from(word).ok()
+    };
+    if image.get(0x202..0x206)? != b"HdrS" {
+        return None;
+    }
+    // `setup_sects`, where 0 means 4; `payload_offset` and `payload_length`.
+    let sectors = match *image.get(0x1f1)? {
+        0 => 4,
+        sectors => usize::from(sectors),
+    };
+    let setup = sectors.checked_add(1)?.checked_mul(512)?;
+    let start = setup.checked_add(word(0x248)?)?;
+    image.get(start..start.checked_add(word(0x24c)?)?)
+}
+
+/// Unpacks it; the size of the unpacked kernel stands behind it. `None` for another packing.
+fn unpacked(payload: &[u8]) -> Option<Vec<u8>> {
+    let mut plain = Vec::new();
+    // What was unpacked before an error is looked into too.
+    let _cut = match payload {
+        [0x1f, 0x8b, ..] => flate2::read::GzDecoder::new(payload)
+            .take(MOST)
+            .read_to_end(&mut plain),
+        [0xfd, b'7', b'z', b'X', ..] => lzma_rust2::XzReader::new(payload, false)
+            .take(MOST)
+            .read_to_end(&mut plain),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => zstd::stream::Decoder::new(payload)
+            .ok()?
+            .single_frame()
+            .take(MOST)
+            .read_to_end(&mut plain),
+        _ => return None,
+    };
+    (!plain.is_empty()).then_some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    const TEXT: &str = "# x\nCONFIG_PCI=y\nCONFIG_9P_FS=m\n# CONFIG_VIRTIO_PCI is not set\n";
+
+    fn gzip(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(bytes).unwrap();
+        packed.finish().unwrap()
+    }
+
+    /// A kernel with its configuration in it.
+    fn kernel() -> Vec<u8> {
+        [
+            b"code IKCFG_ST".as_slice(),
+            &gzip(TEXT.as_bytes()),
+            b"IKCFG_ED",
+        ]
+        .concat()
+    }
+
+    /// A bzImage of two sectors of set-up.
+    fn image(packed: &[u8]) -> Vec<u8> {
+        let mut image = vec![0; 3 * 512 + 16];
+        image[0x1f1] = 2;
+        image[0x202..0x206].copy_from_slice(b"HdrS");
+        image[0x248..0x24c].copy_from_slice(&16_u32.to_le_bytes());
+        let length = u32::try_from(packed.len() + 4).unwrap();
+        image[0x24c..0x250].copy_from_slice(&length.to_le_bytes());
+        image.extend(packed);
+        image.extend([1, 2, 3, 4]);
+        image
+    }
+
+    #[test]
+    fn an_embedded_configuration_is_read_however_the_kernel_is_packed() {
+        let zstd = zstd::stream::encode_all(kernel().as_slice(), 0).unwrap();
+        for packed in [gzip(&kernel()), zstd] {
+            assert_eq!(embedded(&image(&packed)).as_deref(), Some(TEXT));
+        }
+        // An image that is not packed, as arm64's.
+        assert_eq!(embedded(&kernel()).as_deref(), Some(TEXT));
+    }
+
+    #[test]
+    fn a_kernel_without_one_or_that_is_cut_has_none() {
+        assert_eq!(embedded(&image(&gzip(b"code"))), None);
+        assert_eq!(embedded(&image(b"lzo?")), None);
+        let whole = image(&gzip(&kernel()));
+        for end in 0..whole.len() - 4 {
+            assert_eq!(embedded(&whole[..end]), None, "{end}");
+        }
+    }
+
+    #[test]
+    fn what_is_lacking_is_told_from_what_is_a_module() {
+        let config = Config::read(TEXT, "here".to_owned()).unwrap();
+        let wanted: &[Wanted] = &[("PCI", "a"), ("VIRTIO_PCI", "b"), ("9P_FS", "c")];
+        let lacks = |has_modules| config.lacks(&[wanted], has_modules).unwrap();
+        assert_eq!(
+            lacks(true),
+            "its configuration (here) lacks CONFIG_VIRTIO_PCI (b)"
+        );
+        assert_eq!(
+            lacks(false),
+            "its configuration (here) lacks CONFIG_VIRTIO_PCI (b); of its configuration (here) these are \
+             modules, and the list names no `modules`: CONFIG_9P_FS"
+        );
+        assert_eq!(config.lacks(&[&[("PCI", "a")]], true), None);
+        assert_eq!(Config::read("", String::new()), None);
+    }
+
+    #[test]
+    fn the_configuration_lies_beside_the_image_or_above_the_tree_that_it_was_built_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        std::fs::create_dir_all(at("linux/arch/x86/boot")).unwrap();
+        for file in ["vmlinuz-6.1", "config-6.1", "config-6.2", "linux/.config"] {
+            std::fs::write(at(file), TEXT).unwrap();
+        }
+        assert_eq!(beside(&at("vmlinuz-6.1")), Some(at("config-6.1")));
+        assert_eq!(beside(&at("bzImage")), None);
+        let built = beside(&at("linux/arch/x86/boot/bzImage")).unwrap();
+        let real = std::fs::canonicalize(built).unwrap();
+        assert_eq!(real, std::fs::canonicalize(at("linux/.config")).unwrap());
+    }
+}
