@@ -47,6 +47,11 @@ const EFFECTS: &[&[&str]] = &[
 /// Pseudo file systems named outside `host`: the file, the word, and why.
 const PSEUDO_PATHS: &[(&str, &str, &str)] = &[
     ("src/live/sandbox/world.rs", "/proc", "the sandbox's own"),
+    (
+        "src/live/files/output/nameless.rs",
+        "/proc",
+        "linkat(2) takes a descriptor by that",
+    ),
     ("src/matrix/init.rs", "/proc", "where a guest mounts it"),
     ("src/matrix/init.rs", "/sys", "where a guest mounts it"),
     ("src/upgrade/pseudo.rs", "/proc", "a path in a trace"),
