@@ -7,7 +7,7 @@ use crate::out;
 use crate::results::{Form, Results, Whole};
 use crate::suite::{exit_status, refuse, require_all, skipped};
 use crate::trace::workload::{directory, inherited, workload};
-use crate::trace::{Sink, Trouble, options, other, sink};
+use crate::trace::{Sink, Trouble, options, other, sink_at_the_end};
 use crate::{complain, is_ci, signals, status, whom};
 use handing::{handed, named};
 use perf_live::errors::chain;
@@ -250,7 +250,7 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     let directory = directory(arguments.sandbox, &bench)?;
     let workload = workload(&arguments.command, &bench, directory.as_ref())?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
-    let mut sink = sink(arguments.output.as_ref())?;
+    let mut sink = sink_at_the_end(arguments.output.as_ref())?;
     arguments.results.begin().map_err(NoCheck::Said)?;
     let handed = handed(&host, &workload.inherited);
     let subject = CheckSubject {

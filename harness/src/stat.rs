@@ -1,7 +1,7 @@
 //! `harness stat`: does what `perf stat` does.
 
 use crate::out::note;
-use crate::trace::{Trouble, other, sink, status_of, unusable};
+use crate::trace::{Trouble, other, sink_at_the_end, status_of, unusable};
 use crate::whom::{self, Whom};
 use crate::{signals, status};
 use perf_live::host::Host;
@@ -74,7 +74,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
         ..RecordWish::default()
     };
     let living = whom.living(whose, &host)?;
-    let mut output = sink(arguments.output.as_ref())?;
+    let mut output = sink_at_the_end(arguments.output.as_ref())?;
     let corked = whom.launch(Stdio::Inherited, &bench)?;
     let subject = whom::subject(whose, &living, corked.as_ref());
     let cpus = whom.cpus(&bench)?;

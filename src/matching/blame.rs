@@ -86,6 +86,8 @@ pub struct Tests {
     named: BTreeMap<StableName, Vec<(u64, Vec<u8>)>>,
     /// What processes wrote, until all of it is there: by process and stream.
     written: BTreeMap<(u32, u64), Stream>,
+    /// The threads of each process that said that a test begins.
+    tellers: BTreeMap<u32, BTreeSet<u32>>,
     /// What processes printed of tests.
     printed: BTreeMap<u32, Printed>,
     /// The names that each process printed, by as much of them as a thread has.
@@ -105,6 +107,7 @@ impl Tests {
             started: BTreeMap::new(),
             named: BTreeMap::new(),
             written: BTreeMap::new(),
+            tellers: BTreeMap::new(),
             printed: BTreeMap::new(),
             full: BTreeMap::new(),
             exited: BTreeMap::new(),
@@ -166,9 +169,14 @@ impl Tests {
                     return;
                 };
                 let stream = self.written.entry((process, stream)).or_default();
+                let before = stream.tests();
                 match written(deed) {
                     Some((bytes, is_cut)) => stream.write(deed.entered, bytes, is_cut),
                     None => stream.miss(deed.entered),
+                }
+                if stream.tests() > before {
+                    let tellers = self.tellers.entry(process).or_default();
+                    tellers.insert(deed.task.thread);
                 }
             }
             _ => {}
@@ -271,11 +279,12 @@ impl Tests {
                 branch = Some(task.process);
                 continue;
             };
-            let made = match task.thread {
-                1 => None,
-                _ if !printed.has_own_threads() => None,
+            let runs_tests = printed.runs_tests(self.tellers.get(&task.process));
+            let made = match printed.has_own_threads() {
+                false => None,
+                true if task.thread == runs_tests => None,
                 // What no test made may work for any.
-                _ => Some(self.made.get(task).map(|(_, when)| printed.at(*when))),
+                true => Some(self.made.get(task).map(|(_, when)| printed.at(*when))),
             };
             let is_of_none =
                 matches!(&made, Some(made) if !matches!(made, Some(State::Running(_))));

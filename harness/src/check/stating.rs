@@ -28,7 +28,8 @@ pub(super) fn state(
         for finding in &report.findings {
             note!("harness: {}", finding.text);
         }
-        return Ok(status::TRACE_TROUBLE);
+        // There is nothing to write, and what was there stays.
+        return Err(NoCheck::Said(status::TRACE_TROUBLE));
     };
     let command = blaming.command.as_slice();
     let mut statement = statement(blaming, &run.trace);

@@ -17,7 +17,7 @@ mod unseen;
 mod wishes;
 pub(crate) mod workload;
 
-pub(crate) use sink::{Sink, sink, unwritable};
+pub(crate) use sink::{Sink, sink, sink_at_the_end, unwritable};
 
 use crate::out::note;
 use crate::{complain, signals, status};

@@ -3,7 +3,7 @@
 use super::{Trouble, other};
 use crate::out;
 use perf_live::errors::chain;
-use perf_live::files::{Access, Output};
+use perf_live::files::{Access, Output, OutputError};
 use perf_records::units::shown_path;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,14 +14,25 @@ pub(crate) enum Sink {
     File(Box<Output>, PathBuf),
 }
 
-/// Opens it, before there is anything to write.
+/// Opens it, before there is anything to write; a new file is there at once.
 pub(crate) fn sink(output: Option<&PathBuf>) -> Result<Sink, Trouble> {
+    opened(output, Output::live)
+}
+
+/// The same for what is written when all is over; a new file is there when it is finished.
+pub(crate) fn sink_at_the_end(output: Option<&PathBuf>) -> Result<Sink, Trouble> {
+    opened(output, Output::begin)
+}
+
+type Open = fn(&Path, Access) -> Result<Output, OutputError>;
+
+fn opened(output: Option<&PathBuf>, open: Open) -> Result<Sink, Trouble> {
     match output {
         None => match out::stderr() {
             Ok(stderr) => Ok(Sink::Error(stderr)),
             Err(error) => Err(other(error, None)),
         },
-        Some(path) => match Output::live(path, Access::Usual) {
+        Some(path) => match open(path, Access::Usual) {
             Ok(file) => Ok(Sink::File(Box::new(file), path.clone())),
             Err(error) => Err(unwritable(path, &error)),
         },

@@ -5,6 +5,7 @@ use std::ffi::{CString, OsStr};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -246,4 +247,62 @@ fn the_janitor_outlives_every_signal_but_one_and_does_its_duty() {
     assert_eq!(harness.end_by(Signal::SIGKILL), 137);
     fifo.wait_for_end();
     project.assert_nothing_left();
+}
+
+/// Whether the file system of a folder has files without names.
+fn has_nameless_files(project: &Project) -> Result<(), String> {
+    let mut options = fs::File::options();
+    options.write(true).custom_flags(libc::O_TMPFILE);
+    let made = options.open(project.path()).map(drop);
+    made.map_err(|error| format!("a file without a name in TMPDIR: {error}"))
+}
+
+#[test]
+fn nothing_is_left_beside_what_a_killed_harness_was_writing() {
+    require!(right_to_trace());
+    let commands: [&[&str]; 5] = [
+        &["record", "-e", "sched:sched_process_exit", "-o", "it/data"],
+        &["trace", "-o", "it/data", "--save", "it/saved"],
+        &["check", "-o", "it/said", "--learn", "it/rules.yaml"],
+        &["stat", "-e", "execve", "-o", "it/said"],
+        &["run", "--report", "it/data.json", "scenarios/endless"],
+    ];
+    for command in commands {
+        let project = Project::new();
+        require!(has_nameless_files(&project));
+        for name in ["it/data", "it/data.json"] {
+            project.write(name, "old");
+        }
+        let mut fifo = Fifo::new(&project.join("fifo"));
+        let (oracle, path) = (oracle::path(), fifo.path().to_owned());
+        let script = format!("exec '{oracle}' ignore-sigterm > '{path}'");
+        project.scenario(
+            "endless/it",
+            &format!(
+                "sandbox: {{ root: host }}\nworkload:\n  shell: {script}\n  timeout: 60m\nsnapshot: false"
+            ),
+        );
+        let mut words = command.to_vec();
+        if command.first() != Some(&"run") {
+            words.extend(["--", "sh", "-c", &script]);
+        }
+        let mut program = project.program(&words);
+        let mut harness = Started::new(program.stdout(Stdio::null()).stderr(Stdio::null()));
+        fifo.wait_for_lines(1);
+        assert_eq!(harness.end_by(Signal::SIGKILL), 137);
+        // A command on the bare host is its caller's, and lives on.
+        let command = process::all_in(project.path()).into_iter();
+        command
+            .filter(|it| it.name() == "oracle")
+            .for_each(|it| it.kill());
+        fifo.wait_for_end();
+        let mut files = project.files("it");
+        // Of a run that began, its report says so from the start.
+        let report = files.remove("it/data.json").unwrap_or_default();
+        let report = String::from_utf8_lossy(&report);
+        let is_whole = report == "old" || report.contains("has not finished");
+        assert!(is_whole, "{words:?}: {report}");
+        let left: Vec<_> = files.into_iter().collect();
+        assert_eq!(left, [("it/data".to_owned(), b"old".to_vec())], "{words:?}");
+    }
 }

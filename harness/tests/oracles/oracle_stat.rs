@@ -12,9 +12,19 @@ const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
 
 /// What `harness stat` says of each event, in its order.
 fn counted(place: &Place, options: &[&str], command: &[&str]) -> Vec<(String, u64)> {
+    counted_by(place, &[HARNESS], options, command)
+}
+
+/// The same of a harness that another program starts.
+fn counted_by(
+    place: &Place,
+    harness: &[&str],
+    options: &[&str],
+    command: &[&str],
+) -> Vec<(String, u64)> {
     let file = place.beside("counts");
     let file = file.to_str().expect("a path of letters");
-    let mut words = vec![HARNESS, "stat", "--format", "json", "-o", file];
+    let mut words = [harness, &["stat", "--format", "json", "-o", file]].concat();
     words.extend(options.iter().chain(&["--"]).chain(command));
     let output = place.run("", &words);
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{error}: {output:?}"));
@@ -100,9 +110,13 @@ int main(int argc, char **argv) {
 ";
 
 /// That program without a loader: of files to map, how many pages are there at once depends on what
-/// the page cache holds.
+/// the page cache holds, and which of them others hold locked at that moment. That goes for its own
+/// file too as long as it is being written to the disk.
 fn touching(place: &Place) -> Result<String, String> {
-    compiler::compiled(place, "touch.c", &["-static"], TOUCH)
+    let program = compiler::compiled(place, "touch.c", &["-static"], TOUCH)?;
+    let written = fs::File::open(&program).and_then(|file| file.sync_all());
+    written.map_err(|error| error.to_string())?;
+    Ok(program)
 }
 
 #[test]
@@ -121,13 +135,11 @@ fn a_program_that_touches_a_page_more_has_a_page_fault_more() {
     let place = Place::new();
     let program = require!(touching(&place));
     let program = program.as_str();
-    // As many digits in all of them: what it is told lies on its stack.
+    // As many digits in all of them: what it is told lies on its stack. The addresses are set for
+    // the harness, whose commands inherit it: what sets them maps files that others map, too.
+    let fixed = ["/usr/bin/setarch", "-R", HARNESS];
     let faults = |n: &str| {
-        let counts = counted(
-            &place,
-            &["-e", "page-faults"],
-            &["/usr/bin/setarch", "-R", program, n],
-        );
+        let counts = counted_by(&place, &fixed, &["-e", "page-faults"], &[program, n]);
         counts.first().expect("a counter").1
     };
     let base = faults("1000");

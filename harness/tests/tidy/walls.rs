@@ -47,6 +47,7 @@ const EFFECTS: &[&[&str]] = &[
 /// Pseudo file systems named outside `host`: the file, the word, and why.
 const PSEUDO_PATHS: &[(&str, &str, &str)] = &[
     ("src/live/sandbox/world.rs", "/proc", "the sandbox's own"),
+    ("src/live/files/output/nameless.rs", "/proc", "linkat(2)"),
     ("src/matrix/init.rs", "/proc", "where a guest mounts it"),
     ("src/matrix/init.rs", "/sys", "where a guest mounts it"),
     ("src/upgrade/pseudo.rs", "/proc", "a path in a trace"),
@@ -72,11 +73,9 @@ const LONG: &[(&str, &str)] = &[
 /// The lines in which a word stands in product code, not as part of a longer one.
 fn lines_with_word(source: &Source, word: &str) -> Vec<usize> {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let product = &source.product;
     let whole = |at: usize| {
-        let before = source
-            .product
-            .get(..at)
-            .and_then(|text| text.chars().next_back());
+        let before = product.get(..at).and_then(|text| text.chars().next_back());
         let after = source
             .product
             .get(at + word.len()..)

@@ -1,20 +1,22 @@
 //! Writing what people name.
 //!
 //! A regular file is replaced whole or not at all, by another one in its folder, which takes over
-//! its owner and mode. What is no regular file is written in place, and so is an open descriptor
-//! (`/dev/stdout`). Symbolic links are followed, also where they lead to nothing yet.
+//! its owner and mode, and has no name before that where the file system can do so. What is no
+//! regular file is written in place, and so is an open descriptor (`/dev/stdout`). Symbolic links
+//! are followed, also where they lead to nothing yet.
 
+mod nameless;
 mod place;
 
 use crate::errors::chain;
 use crate::sys;
+use nameless::New;
 use nix::unistd::{AccessFlags, faccessat};
 use place::{Found, found};
 use std::fs::{self, File, Metadata, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// Which users may read a new file; the umask applies as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +76,9 @@ pub struct Output {
 
 #[derive(Debug)]
 enum To {
-    /// Written beside it.
+    /// Written in its folder.
     Beside {
-        new: NamedTempFile,
+        new: New,
         target: PathBuf,
         was: Option<Metadata>,
         /// Whether one that is there by then stays.
@@ -177,18 +179,18 @@ impl Output {
 
     fn beside(target: PathBuf, access: Access, was: Option<Metadata>) -> Result<Self, OutputError> {
         let new = match &was {
-            None => prepared(&target, access.mode())?,
+            None => New::beside(&target, access.mode())?,
             Some(was) => {
                 // What its mode keeps from being written is not replaced either.
                 let here = nix::fcntl::AT_FDCWD;
                 let flags = nix::fcntl::AtFlags::AT_EACCESS;
                 faccessat(here, &target, AccessFlags::W_OK, flags).map_err(io::Error::from)?;
-                let new = prepared(&target, 0o600)?;
-                take_over(new.as_file(), was)?;
+                let new = New::beside(&target, 0o600)?;
+                take_over(new.file(), was)?;
                 new
             }
         };
-        let file = new.as_file().try_clone()?;
+        let file = new.file().try_clone()?;
         let only_new = false;
         let to = To::Beside {
             new,
@@ -284,9 +286,9 @@ impl Output {
                 was: Some(was),
                 ..
             } => {
-                let mut back = prepared(target, 0o600)?;
-                io::copy(&mut super::open(target)?, &mut back)?;
-                take_over(back.as_file(), was)?;
+                let back = New::beside(target, 0o600)?;
+                io::copy(&mut super::open(target)?, &mut back.file())?;
+                take_over(back.file(), was)?;
                 Undo::Back(back, target.clone())
             }
             To::Beside { target, .. } => Undo::Remove(target.clone()),
@@ -307,13 +309,10 @@ impl Output {
                 target,
                 only_new,
                 ..
-            } => {
-                let named = match only_new {
-                    true => new.persist_noclobber(target),
-                    false => new.persist(target),
-                };
-                named.map_err(|error| error.error)?;
-            }
+            } => match only_new {
+                true => new.name_new(&target)?,
+                false => new.name(&target)?,
+            },
         }
         Ok(())
     }
@@ -331,7 +330,7 @@ impl Write for Output {
 
 /// What brings back what was there.
 enum Undo {
-    Back(NamedTempFile, PathBuf),
+    Back(New, PathBuf),
     Remove(PathBuf),
     Nothing,
 }
@@ -339,7 +338,7 @@ enum Undo {
 impl Undo {
     fn run(self) -> io::Result<()> {
         match self {
-            Self::Back(old, target) => old.persist(target).map(drop).map_err(|error| error.error),
+            Self::Back(old, target) => old.name(&target),
             Self::Remove(target) => fs::remove_file(target),
             Self::Nothing => Ok(()),
         }
@@ -364,14 +363,6 @@ pub fn write_new(path: &Path, contents: &[u8]) -> Result<(), OutputError> {
     let mut output = Output::new(path, Access::Usual)?;
     output.write_all(contents)?;
     Ok(output.finish()?)
-}
-
-/// Another file in the folder of one.
-fn prepared(target: &Path, mode: u32) -> io::Result<NamedTempFile> {
-    tempfile::Builder::new()
-        .prefix(".harness-")
-        .permissions(Permissions::from_mode(mode))
-        .tempfile_in(target.parent().unwrap_or(Path::new("/")))
 }
 
 fn take_over(new: &File, was: &Metadata) -> Result<(), OutputError> {

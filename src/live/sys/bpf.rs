@@ -264,7 +264,7 @@ const LOG_LINES: usize = 12;
 /// # Errors
 /// [`Refused`].
 pub fn load(kind: ProgramKind, instructions: &[u64]) -> Result<OwnedFd, Refused> {
-    let error = match try_load(kind, instructions, &mut []) {
+    let error = match undisturbed(|| try_load(kind, instructions, &mut [])) {
         Ok(fd) => return Ok(fd),
         Err(error) => error,
     };
@@ -274,7 +274,8 @@ pub fn load(kind: ProgramKind, instructions: &[u64]) -> Result<OwnedFd, Refused>
     );
     let mut log = vec![0; 1 << 20];
     // The same again, for the reason.
-    if is_verifier && let Ok(fd) = try_load(kind, instructions, &mut log) {
+    let mut with_log = || try_load(kind, instructions, &mut log);
+    if is_verifier && let Ok(fd) = undisturbed(&mut with_log) {
         return Ok(fd);
     }
     let end = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
@@ -285,6 +286,25 @@ pub fn load(kind: ProgramKind, instructions: &[u64]) -> Result<OwnedFd, Refused>
         error,
         log: lines.get(last..).unwrap_or_default().join("\n"),
     })
+}
+
+/// How often a load is tried that signals disturb.
+const TRIES: usize = 100;
+
+/// Loads again where the verifier has given up for a signal, which says nothing of the program. The
+/// signal has come by then: it is delivered as the call returns, also one that stops the process.
+///
+/// # References
+/// `signal_pending()` in `do_check()`, `kernel/bpf/verifier.c`.
+fn undisturbed(mut load: impl FnMut() -> io::Result<OwnedFd>) -> io::Result<OwnedFd> {
+    let mut loaded = load();
+    for _ in 1..TRIES {
+        match &loaded {
+            Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => loaded = load(),
+            _ => break,
+        }
+    }
+    loaded
 }
 
 fn try_load(kind: ProgramKind, instructions: &[u64], log: &mut [u8]) -> io::Result<OwnedFd> {
@@ -326,4 +346,36 @@ pub fn attach_raw(name: &std::ffi::CStr, program: BorrowedFd<'_>) -> io::Result<
     let fd = unsafe { bpf(RAW_TRACEPOINT_OPEN, &attr) }?;
     // SAFETY: a new descriptor.
     Ok(unsafe { own(fd) })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+
+    /// How often it is tried, and what comes of it, where each try ends with the next of these.
+    fn tries(errors: &[i32]) -> (usize, Option<i32>) {
+        let mut made = 0;
+        let loaded = undisturbed(|| {
+            let error = errors.get(made.min(errors.len().saturating_sub(1)));
+            made += 1;
+            match error {
+                Some(0) => Ok(std::fs::File::open("/dev/null").unwrap().into()),
+                error => Err(io::Error::from_raw_os_error(*error.unwrap())),
+            }
+        });
+        (made, loaded.err().and_then(|error| error.raw_os_error()))
+    }
+
+    #[test]
+    fn a_load_that_a_signal_disturbs_is_made_again_and_no_other() {
+        let again = libc::EAGAIN;
+        assert_eq!(tries(&[0]), (1, None));
+        assert_eq!(tries(&[again, again, 0]), (3, None));
+        for refused in [libc::EPERM, libc::EINVAL, libc::EACCES] {
+            assert_eq!(tries(&[refused, 0]), (1, Some(refused)));
+            assert_eq!(tries(&[again, refused, 0]), (2, Some(refused)));
+        }
+        assert_eq!(tries(&[again]), (TRIES, Some(again)));
+    }
 }

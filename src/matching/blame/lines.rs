@@ -47,7 +47,8 @@ pub(super) struct Stream {
     /// Whether the line was taken for a result before its end came.
     is_told: bool,
     said: Vec<(u64, Said)>,
-    has_tests: bool,
+    /// How many tests have begun.
+    tests: usize,
 }
 
 /// No line of a runner is longer, in bytes.
@@ -89,6 +90,11 @@ impl Stream {
         }
     }
 
+    /// How many tests have begun by what was said so far.
+    pub(super) fn tests(&self) -> usize {
+        self.tests
+    }
+
     /// Something was written that was not read: it may have been a name. A runner begins a write
     /// with what it says next.
     pub(super) fn miss(&mut self, moment: u64) {
@@ -105,11 +111,11 @@ impl Stream {
         if self.is_told {
             self.say(u64::MAX, Said::Wrong);
         }
-        self.has_tests.then_some(self.said)
+        (self.tests > 0).then_some(self.said)
     }
 
     fn say(&mut self, moment: u64, said: Said) {
-        self.has_tests |= matches!(said, Said::Begins(..));
+        self.tests += usize::from(matches!(said, Said::Begins(..)));
         self.said.push((moment, said));
     }
 
@@ -126,7 +132,7 @@ impl Stream {
             return self.say(moment, ended.unwrap_or(Said::Orphan));
         }
         if let Some(runner) = announced(line) {
-            if self.has_tests && self.runner != Some(runner) {
+            if self.tests > 0 && self.runner != Some(runner) {
                 self.say(moment, Said::Wrong);
             }
             self.runner = Some(runner);

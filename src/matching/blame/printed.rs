@@ -183,6 +183,17 @@ impl Printed {
         self.runner != Some(Runner::Go)
     }
 
+    /// The thread in which its tests run, of those that said that one begins: the first of the
+    /// process; or, as pytest names a test in the thread that runs it, the only one that named any.
+    /// With pytest-xdist that is another one if the first is not yet back from a request of
+    /// execnet's when that to run tests comes.
+    pub(super) fn runs_tests(&self, tellers: Option<&BTreeSet<u32>>) -> u32 {
+        let tellers = tellers.filter(|tellers| tellers.len() == 1);
+        let only = tellers.and_then(BTreeSet::first);
+        let only = only.filter(|_| self.runner == Some(Runner::Pytest));
+        only.copied().unwrap_or(1)
+    }
+
     /// Whether it only repeats what processes below it told: of each test one of them did so
     /// before. Rust's runner may name a test behind its end, so also behind a process of the test
     /// that names it.

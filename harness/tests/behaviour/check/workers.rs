@@ -92,6 +92,64 @@ fn a_worker_that_prints_its_tests_to_no_reader_tells_them() {
     run(&wide, &script).assert_status(0);
 }
 
+/// As where a worker of execnet is asked to run tests before its first thread is back from the
+/// request before: `works` runs in a thread that was there before the tests.
+fn plays_worker_of_threads(main: &str) -> String {
+    format!(
+        "import os, socket, threading\n\
+         os.dup2(os.open('/dev/null', os.O_WRONLY), 1)\n\
+         def say(*pieces):\n    for piece in pieces: os.write(1, piece.encode())\n\
+         def connects(): socket.socket().connect_ex(('127.0.0.1', 9))\n\
+         def begins(): say('test_net.py::test_connects ')\n\
+         def ends(): say('PASSED', '         [100%]', chr(10), chr(10), '=== 1 passed in 1.00s ===', chr(10))\n\
+         say('=== test session starts ===', chr(10))\n\
+         def run(*steps):\n    \
+             def works():\n        \
+                 for step in steps: step()\n    \
+             thread = threading.Thread(target=works); thread.start(); thread.join()\n\
+         {main}\n"
+    )
+}
+
+#[test]
+fn a_worker_that_runs_its_tests_in_a_second_thread_tells_them() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = plays_worker_of_threads("run(begins, connects, ends)");
+    let run_ = run(NARROW, &script);
+    run_.assert_status(1);
+    let said = "in test test_net.py::test_connects";
+    assert!(run_.stderr.contains(said), "{}", run_.stderr);
+    let wide = NARROW
+        .replace("[]", "[\"127.0.0.1:9\"]")
+        .replace("[\"127.0.0.1:*\"]", "[]");
+    run(&wide, &script).assert_status(0);
+}
+
+/// Only the thread that names the tests is known to run them: the first one, too, may then work for
+/// any of them.
+#[test]
+fn what_another_thread_does_than_the_one_that_names_the_tests_is_of_no_test_for_sure() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let wide = NARROW
+        .replace("[]", "[\"127.0.0.1:9\"]")
+        .replace("[\"127.0.0.1:*\"]", "[]");
+    for main in [
+        "run(begins); connects(); run(ends)",
+        "gate = threading.Event()\n\
+         other = threading.Thread(target=lambda: (gate.wait(), connects())); other.start()\n\
+         run(begins, gate.set, other.join, ends)",
+    ] {
+        for rules in [NARROW, &wide] {
+            let run = run(rules, &plays_worker_of_threads(main));
+            run.assert_status(1);
+            let said = "incomplete  rules";
+            assert!(run.stderr.contains(said), "{main}: {}", run.stderr);
+        }
+    }
+}
+
 /// The suite may connect and the test may not; it is the first one, and says that another process
 /// ran it.
 #[test]
