@@ -14,7 +14,7 @@ use perf_live::sys::rights::are_lent;
 use perf_records::units::shown_path;
 use proof::whole_run;
 use syscall_model::UNREAD;
-use trace_harness::plan::{MOST_CALLS, MemoryReader, Reach};
+use trace_harness::plan::{CallSource, MOST_CALLS, MemoryReader, Reach};
 use trace_harness::run::{Bench, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS};
 use trace_harness::scenario::Feature;
 
@@ -86,6 +86,7 @@ fn examine(host: &Host) -> Vec<Finding> {
     findings.push(rights(host));
     findings.push(events(&bench));
     findings.push(strings(&bench));
+    findings.push(calls(host));
     findings.push(whole_run(&bench, "a traced run", World::Host, false));
     findings.push(whole_run(
         &bench,
@@ -212,6 +213,32 @@ fn strings(bench: &Bench<'_>) -> Finding {
     };
     Finding {
         what: "strings",
+        result,
+        needed: false,
+    }
+}
+
+/// Tries the other source of calls, which is not the default.
+fn calls(host: &Host) -> Finding {
+    const WHAT: &str = "calls recorded by BPF";
+    let tried = Bench::new(host).map(|bench| bench.with_source(CallSource::Bpf));
+    let result = match tried {
+        Err(error) => Err((chain(&error), String::new())),
+        Ok(bench) => match bench.can_record_calls() {
+            Err(error) => Err((
+                chain(&error),
+                "none needed: the kernel records them (--source perf, the default)".to_owned(),
+            )),
+            Ok(()) => {
+                let proof = whole_run(&bench, WHAT, World::Host, false);
+                proof.result.map(|text| {
+                    format!("{text}; `--source bpf` asks for it, and perf is the default")
+                })
+            }
+        },
+    };
+    Finding {
+        what: WHAT,
         result,
         needed: false,
     }

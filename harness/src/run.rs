@@ -9,6 +9,7 @@ use crate::out::note;
 use crate::results::{Form, Results};
 use crate::shard::{self, Sharding, Share};
 use crate::suite::{Chosen, exit_status, require_all};
+use crate::trace::options::Source;
 use crate::{is_ci, out, signals, status};
 use clap::ValueEnum;
 use folders::{dumps, warn_of_orphans, written};
@@ -81,6 +82,10 @@ pub(crate) struct Arguments {
     /// What becomes of a call that the policy refuses
     #[arg(long, value_enum, default_value_t = PolicyAction::Errno, requires = "policy")]
     policy_action: PolicyAction,
+    /// What writes the records of calls; the kernel does in any case for calls with call chains, in
+    /// rings that are overwritten, and of users who may execute set-user-ID programs
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Source::Perf)]
+    source: Source,
     /// Run nothing, and print the names of the scenarios
     #[arg(long, conflicts_with_all = ["vm", "from"])]
     list: bool,
@@ -176,8 +181,10 @@ fn begin(arguments: &Arguments, is_of_scenarios: &Cell<bool>) -> u8 {
     match chosen.unwrap_or_else(|| choose(arguments)) {
         Ok((items, share)) => {
             let work = |suite: &Suite<'_>| run(arguments, suite, share.as_ref(), is_of_scenarios);
-            let change =
-                |bench: &mut Bench<'_>| enforced.into_iter().for_each(|it| bench.enforce(it));
+            let change = |bench: &mut Bench<'_>| {
+                enforced.into_iter().for_each(|it| bench.enforce(it));
+                bench.record_by(arguments.source.into());
+            };
             arguments.chosen.work_with(change, items, from, work)
         }
         Err(status) => status,

@@ -181,7 +181,7 @@ pub(crate) fn of_file(file: &Path) -> Result<Vec<Item>, u8> {
 /// to trace.
 pub(crate) fn read(bench: &Bench<'_>, items: Vec<Item>, work: impl FnOnce(&Suite<'_>) -> u8) -> u8 {
     match Suite::read(bench, items) {
-        Ok(suite) => match reached(bench) {
+        Ok(suite) => match reached(bench).and_then(|()| recordable(bench)) {
             Ok(()) => work(&suite),
             Err(status) => status,
         },
@@ -200,6 +200,14 @@ fn reached(bench: &Bench<'_>) -> Result<(), u8> {
         true => Ok(()),
         false => Err(status::TROUBLE),
     }
+}
+
+/// Says what is missing for the source of calls that the user asked for.
+fn recordable(bench: &Bench<'_>) -> Result<(), u8> {
+    bench.can_record_calls().map_err(|error| {
+        complain(&error, error.hint());
+        status::TROUBLE
+    })
 }
 
 fn is_there(items: &[Item], name: &str) -> bool {

@@ -1,8 +1,9 @@
-//! Rings: drained into copies, by the reader itself or by a thread of their own; and rings that are
-//! overwritten, frozen to be read.
+//! Rings: drained into copies, by the reader itself or by a thread of their own; rings that a BPF
+//! program of ours writes calls into; and rings that are overwritten, frozen to be read.
 
 mod apart;
 mod backlog;
+pub(crate) mod calls;
 mod flight;
 
 pub use backlog::{Bounds, Held};
@@ -52,6 +53,15 @@ impl Drain {
     /// Takes over a ring that has no other reader.
     #[must_use]
     pub fn new(ring: sys::ring::Ring, cpu: Cpu) -> Self {
+        Self::of(Pipe::Kernel(ring), cpu)
+    }
+
+    /// Takes over a ring that a program writes calls into.
+    pub(crate) fn of_calls(ring: calls::Calls, cpu: Cpu) -> Self {
+        Self::of(Pipe::Program(ring), cpu)
+    }
+
+    fn of(ring: Pipe, cpu: Cpu) -> Self {
         Self {
             cpu,
             tap: Some(Tap::new(ring)),
@@ -79,7 +89,11 @@ impl Drain {
         }
         let mut piece = self.spare.pop().unwrap_or_default();
         tap.take(&mut piece);
-        self.pieces.push_back(piece);
+        if piece.is_empty() {
+            self.spare.push(piece);
+        } else {
+            self.pieces.push_back(piece);
+        }
         there >= tap.ring.capacity() / 4
     }
 
@@ -98,7 +112,10 @@ impl Drain {
     #[must_use]
     pub fn may_lack_the_last(&self) -> bool {
         let tap = self.tap.as_ref();
-        tap.is_none_or(|tap| tap.fullness.room < LONGEST_OF_TASKS)
+        // A program tells of no tasks, and counts what it drops.
+        tap.is_none_or(|tap| {
+            matches!(tap.ring, Pipe::Kernel(_)) && tap.fullness.room < LONGEST_OF_TASKS
+        })
     }
 }
 
@@ -137,16 +154,62 @@ impl Source for Drain {
     }
 }
 
-/// The end of a ring where the kernel's records come out.
+/// A ring, whoever writes into it.
+#[derive(Debug)]
+enum Pipe {
+    /// The kernel does, for events.
+    Kernel(sys::ring::Ring),
+    /// A BPF program of ours does, for calls.
+    Program(calls::Calls),
+}
+
+impl Pipe {
+    fn capacity(&self) -> u64 {
+        match self {
+            Self::Kernel(ring) => ring.capacity(),
+            Self::Program(ring) => ring.capacity(),
+        }
+    }
+
+    fn head(&self) -> u64 {
+        match self {
+            Self::Kernel(ring) => ring.head(),
+            Self::Program(ring) => ring.head(),
+        }
+    }
+
+    fn tail(&self) -> u64 {
+        match self {
+            Self::Kernel(ring) => ring.tail(),
+            Self::Program(ring) => ring.tail(),
+        }
+    }
+
+    fn release(&self, tail: u64) {
+        match self {
+            Self::Kernel(ring) => ring.release(tail),
+            Self::Program(ring) => ring.release(tail),
+        }
+    }
+
+    fn append(&self, from: u64, to: u64, out: &mut Vec<u8>) {
+        match self {
+            Self::Kernel(ring) => ring.append(from, to.wrapping_sub(from), out),
+            Self::Program(ring) => ring.append(from, to, out),
+        }
+    }
+}
+
+/// The end of a ring where its records come out.
 #[derive(Debug)]
 pub(crate) struct Tap {
-    ring: sys::ring::Ring,
+    ring: Pipe,
     head: u64,
     fullness: Fullness,
 }
 
 impl Tap {
-    fn new(ring: sys::ring::Ring) -> Self {
+    fn new(ring: Pipe) -> Self {
         let head = ring.tail();
         Self {
             fullness: Fullness::of_empty(ring.capacity(), head),
@@ -165,10 +228,8 @@ impl Tap {
 
     /// Makes a copy of what there is. The kernel writes whole records, so that it holds such.
     fn copy(&self, to: &mut Vec<u8>) {
-        let tail = self.ring.tail();
-        let there = self.head.wrapping_sub(tail);
         to.clear();
-        self.ring.append(tail, there, to);
+        self.ring.append(self.ring.tail(), self.head, to);
     }
 
     /// Gives back the room of what there was at the last look.

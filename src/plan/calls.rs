@@ -8,13 +8,14 @@ use super::events::{EventsPlan, Meaning};
 use super::following;
 use super::memory::MemoryReader;
 use crate::trace::View;
+use perf_live::capture::{Half, OfCalls};
 use perf_live::host::{Catalogue, HostError};
 use perf_records::format::Format;
 use perf_records::units::TracepointName;
 use std::collections::HashSet;
 use std::sync::Arc;
 use syscall_model::names::{self, Abi};
-use syscall_model::select::{FilterPlan, Selection, in_kernel_filter};
+use syscall_model::select::{Admitted, FilterPlan, Selection, in_kernel_filter};
 
 /// How far the right to trace goes, found by opening an event and not by the number in
 /// `perf_event_paranoid`.
@@ -106,6 +107,7 @@ impl EventsPlan {
         };
         let filter = filter_text(recorded, true);
         self.add(ENTER, enter.id, filter, registers, meaning);
+        self.may_be_written(Half::Enter, recorded);
         let leave = raw_format(LEAVE, catalogue)?;
         let meaning = Meaning::Leave {
             id: number_field(&leave, LEAVE, "id")?,
@@ -114,7 +116,16 @@ impl EventsPlan {
         let filter = filter_text(recorded, false);
         // A call that a filter refused has only this half.
         self.add(LEAVE, leave.id, filter, registers, meaning);
+        self.may_be_written(Half::Leave, recorded);
         Ok(())
+    }
+
+    /// Lets a program write the records of the last event, which is of this half of calls.
+    fn may_be_written(&mut self, half: Half, recorded: &Selection) {
+        if let Some(request) = self.requests.last_mut() {
+            let admitted = Admitted::of(recorded, half == Half::Enter);
+            request.calls = admitted.map(|admitted| OfCalls { half, admitted });
+        }
     }
 
     /// Opens the event that tells of calls refused by a signal: such a call leaves without a result

@@ -23,6 +23,18 @@ pub enum StringSource {
     None,
 }
 
+/// What the user wants the records of calls to be written by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallSource {
+    /// The kernel, for its events (perf).
+    #[default]
+    Perf,
+    /// A BPF program, where it writes the same; the kernel for all else: for calls with call
+    /// chains, in rings that are overwritten, of workloads that are followed by their control
+    /// group or that live already, and for all other events.
+    Bpf,
+}
+
 /// What reads the memory of workloads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoryReader {

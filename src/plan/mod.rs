@@ -67,7 +67,7 @@ pub use filter::{FilterError, check as check_filter};
 pub use interrupts::{WHY_OF_NOBODY, is_of_nobody};
 pub use listed::{ListedEvent, listed};
 pub use marks::Marks;
-pub use memory::{MemoryPlan, MemoryReader, StringSource};
+pub use memory::{CallSource, MemoryPlan, MemoryReader, StringSource};
 pub use operations::Operations;
 use people::{owners, world};
 pub use recorded::RecordWish;

@@ -33,6 +33,7 @@ mod reading;
 mod ready;
 mod record;
 mod recorded;
+mod recording_calls;
 mod rejudge;
 mod reported;
 mod scenario;
@@ -73,6 +74,7 @@ pub use recorded::{
     InjectError, Injected, Output, Preface, RecordedRun, ReplayError, Saved, Saving, Store,
     StoreError, StoreOptions, Stored, chosen_cpus, inject_file, inject_pipe,
 };
+pub use recording_calls::UnrecordedError;
 pub use reported::ScenarioReport;
 pub use scenario::{Outcome, SnapshotOutcome, Subject, attempt};
 pub use session::{Control, Next, Patience, SessionError, Undisturbed, follow};
@@ -90,7 +92,7 @@ pub use triggers::{Alarm, Ask, Switch, Triggers};
 pub use watch::Watch;
 pub use workload::{PATH, environment, lay_out};
 
-use crate::plan::{Reach, StringSource};
+use crate::plan::{CallSource, Reach, StringSource};
 use crate::scenario::{KernelVersion, Programs};
 use perf_live::capture::{self, Capture, CaptureError};
 use perf_live::events::{self, Account, EventSet, Pins, Rings};
@@ -133,6 +135,7 @@ pub struct Bench<'a> {
     programs: Programs,
     keeps_records: AtomicBool,
     strings: StringSource,
+    source: CallSource,
     every_call: bool,
     enforced: Option<Enforced>,
     backlog: Option<Bounds>,
@@ -174,6 +177,7 @@ impl<'a> Bench<'a> {
             programs: given_programs(),
             keeps_records: AtomicBool::new(false),
             strings: StringSource::Auto,
+            source: CallSource::Perf,
             every_call: false,
             enforced: None,
             backlog: None,
@@ -221,6 +225,18 @@ impl<'a> Bench<'a> {
     pub fn with_strings(mut self, strings: StringSource) -> Self {
         self.strings = strings;
         self
+    }
+
+    /// Has the records of calls written by this means.
+    #[must_use]
+    pub fn with_source(mut self, source: CallSource) -> Self {
+        self.record_by(source);
+        self
+    }
+
+    /// The same of one that is made.
+    pub fn record_by(&mut self, source: CallSource) {
+        self.source = source;
     }
 
     /// Has every call of workloads recorded, however few their scenarios ask for, and told of each
@@ -272,6 +288,11 @@ impl<'a> Bench<'a> {
         if matches!(self.strings, StringSource::Kernel | StringSource::None) {
             return Ok(None);
         }
+        self.programs().map(Some)
+    }
+
+    /// Returns the programs that read memory, and that record calls if that is wanted.
+    fn programs(&self) -> Result<&Arc<Capture>, &CaptureError> {
         let capture = self.capture.get_or_init(|| {
             for name in capture::TRACEPOINTS {
                 let format = TracepointName::parse(name).map(|name| self.host.format(&name));
@@ -284,9 +305,10 @@ impl<'a> Bench<'a> {
             let may_preempt =
                 version.is_none_or(|version| (version.major, version.minor) >= (6, 19));
             let kernel = (types.map(|types| &**types), may_preempt);
-            Capture::start(self.host, &self.cpus, kernel, self.n_runs)
+            let records_calls = self.source == CallSource::Bpf;
+            Capture::start(self.host, &self.cpus, kernel, self.n_runs, records_calls)
         });
-        capture.as_ref().map(Some)
+        capture.as_ref()
     }
 
     fn kernel_types(&self) -> Option<&KernelTypes> {

@@ -50,9 +50,13 @@ impl Bench<'_> {
         let mut rings = self.rings(ring_pages);
         let overwrites = plan.overwrites_calls();
         let for_keeping = self.keeps_records.load(Ordering::Relaxed);
-        if let (RingChoice::Kept(rings), false) = (&mut rings, plan.fetches.is_empty())
-            && let Ok(Some(capture)) = self.capture()
-        {
+        let records_calls = self.records_calls() && !overwrites;
+        let programs = match (records_calls, plan.fetches.is_empty()) {
+            (true, _) => self.programs().ok(),
+            (false, false) => self.capture().ok().flatten(),
+            (false, true) => None,
+        };
+        if let (RingChoice::Kept(rings), Some(capture)) = (&mut rings, programs) {
             match rings.capture(capture, for_keeping, overwrites) {
                 // Kept rings that no run uses also take a place.
                 Err(CaptureError::Full) => {
@@ -60,6 +64,9 @@ impl Bench<'_> {
                     rings.capture(capture, for_keeping, overwrites)?;
                 }
                 captured => captured?,
+            }
+            if records_calls {
+                rings.record_calls()?;
             }
         }
         let maps = match (plan.has_chains(), plan.starts) {

@@ -23,7 +23,7 @@ use crate::out::note;
 use crate::{complain, signals, status};
 use delivered::Signals;
 use form::form;
-use options::{By, Descriptors, Faults, Format, Ids, Order, Strings, Times};
+use options::{By, Descriptors, Faults, Format, Ids, Order, Source, Strings, Times};
 use perf_live::errors::chain;
 use perf_live::gate::Log;
 use perf_live::host::Host;
@@ -137,6 +137,9 @@ pub(crate) struct Arguments {
     /// What reads the strings that calls are given
     #[arg(long, value_name = "SOURCE", value_enum, default_value_t = Strings::Auto)]
     strings: Strings,
+    /// What writes the records of calls. Those of all other events are the kernel's
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Source::Perf)]
+    source: Source,
     /// Show the functions that led to each call and event: fp, by frame pointers; dwarf, by a copy
     /// of the stack, of this many bytes (8192). Terms choose for single events: -e
     /// 'fsync/call-graph=dwarf/,sched:sched_switch/max-stack=8/'. Calls show the program's
@@ -205,6 +208,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
+    if arguments.source == Source::Bpf && (arguments.input.is_some() || !arguments.pid.is_empty()) {
+        return status_of(Err(Trouble::Usage(NOT_BY_BPF.to_owned())));
+    }
     status_of(match &arguments.input {
         Some(file) => replay::trace(arguments, file),
         None if !arguments.pid.is_empty() => living::trace(arguments),
@@ -253,6 +259,10 @@ pub(crate) fn other(error: impl std::error::Error + 'static, hint: Option<String
     Trouble::Other(Box::new(error), hint)
 }
 
+/// What BPF does not record.
+const NOT_BY_BPF: &str = "BPF records no calls with call chains, and none of processes that live already or of a recording (--source bpf)
+hint: leave it to the kernel: --source perf";
+
 fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let host = Host::running();
     let all = inject::sets(arguments);
@@ -294,6 +304,9 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         bench.keep_records();
     }
     let mut events = bench.open(&plan, &corked, workload.group.as_deref(), pages)?;
+    if arguments.source == Source::Bpf && !events.records_by_programs() {
+        return Err(Trouble::Usage(NOT_BY_BPF.to_owned()));
+    }
     unseen::say_unread(&reading, &plan, events.reads_memory(), unseen::NO_WHOLE_CPU);
     unseen::say_unseen(&plan);
     // The reader of the trace may be slower than the workload.

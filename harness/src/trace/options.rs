@@ -2,7 +2,7 @@
 
 use perf_live::units::{SoftwareEvent, SoftwareKind};
 use perf_records::attr::Chain;
-use trace_harness::plan::{self, StringSource, Wanted, WantedEvent};
+use trace_harness::plan::{self, CallSource, StringSource, Wanted, WantedEvent};
 use trace_harness::report::{SummaryOrder, TimeForm};
 
 /// The form of the trace.
@@ -151,6 +151,26 @@ impl From<Strings> for StringSource {
             Strings::Bpf => Self::Bpf,
             Strings::Kernel => Self::Kernel,
             Strings::None => Self::None,
+        }
+    }
+}
+
+/// What writes the records of calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Source {
+    /// The kernel, for its events
+    #[default]
+    Perf,
+    /// A BPF program, in half the time; the kernel counts the calls all the same, and a trace
+    /// without one that it counted is incomplete
+    Bpf,
+}
+
+impl From<Source> for CallSource {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Perf => Self::Perf,
+            Source::Bpf => Self::Bpf,
         }
     }
 }

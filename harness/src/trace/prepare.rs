@@ -21,6 +21,10 @@ pub(super) fn planned<'a>(
     bench: &'a Bench<'_>,
 ) -> Result<Planned<'a>, Trouble> {
     let (wanted, shows_signals) = wishes::wanted(arguments, sets, bench)?;
+    if let Err(error) = bench.can_record_calls() {
+        let hint = error.hint();
+        return Err(other(error, hint));
+    }
     let reading = bench.reading().map_err(|error| {
         let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
         Trouble::Usage(chain(&error) + &hint.unwrap_or_default())
@@ -62,7 +66,9 @@ pub(super) fn bench<'a>(
         true => whom::bench_of_one(host)?,
         false => whom::bench(host)?,
     };
-    let bench = bench.with_strings(arguments.strings.into());
+    let bench = bench
+        .with_strings(arguments.strings.into())
+        .with_source(arguments.source.into());
     let bench = bench.with_backlog(arguments.backlog.map(Bounds::of));
     if arguments.ring_size.is_none() {
         bench.warm_up();

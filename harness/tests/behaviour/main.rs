@@ -46,6 +46,7 @@ mod sampling;
 mod script;
 mod sight;
 mod since;
+mod source;
 mod survivors;
 mod sweep;
 mod terminal;

@@ -69,7 +69,7 @@ const PERF_LIVE: Rooms = &[
     ("probes", &["elf", "files", "host", "sys", "units"]),
     ("symbols", &["elf", "errors", "files", "host"]),
     ("ring", &["sys"]),
-    ("capture", &["host", "sys"]),
+    ("capture", &["host", "ring", "sys"]),
     ("events", &["capture", "host", "ring", "sys"]),
     ("gate", &["host", "sys"]),
     ("sandbox", &["files", "gate", "host", "sys", "units"]),

@@ -71,10 +71,10 @@ fn filter(selection: &Selection, enter: bool, admits: impl Fn(u32) -> bool) -> F
 
 /// Neighbouring numbers with the same fate; no bound means that the span has no end on that side.
 #[derive(Clone, Copy, Debug)]
-struct Span {
-    first: Option<i64>,
-    last: Option<i64>,
-    admitted: bool,
+pub(super) struct Span {
+    pub(super) first: Option<i64>,
+    pub(super) last: Option<i64>,
+    pub(super) admitted: bool,
 }
 
 impl Span {
@@ -102,7 +102,11 @@ impl Span {
 }
 
 /// All numbers that `id` can hold, cut into spans, in order, neighbours of the same fate merged.
-fn admitted_spans(selection: &Selection, enter: bool, admits: impl Fn(u32) -> bool) -> Vec<Span> {
+pub(super) fn admitted_spans(
+    selection: &Selection,
+    enter: bool,
+    admits: impl Fn(u32) -> bool,
+) -> Vec<Span> {
     let x32 = selection.native == Abi::X86_64 && selection.numbers(Abi::X32).next().is_some();
     let arm_private = names::ARM_PRIVATE..names::ARM_PRIVATE + names::ARM_PRIVATE_LEN;
     let ends = [

@@ -1,9 +1,11 @@
 //! Which system calls are meant: from words (`openat`, `rename*`, `%file`, `!futex`) to a set of
 //! numbers, and from the set to the filter that the kernel applies.
 
+mod admitted;
 mod filter;
 mod words;
 
+pub use admitted::Admitted;
 pub use filter::{FilterPlan, in_kernel_filter, native_filter};
 
 use super::call::{Call, Entry};

@@ -38,7 +38,10 @@ pub(super) enum Op {
     Or = 0x40,
     And = 0x50,
     Lsh = 0x60,
+    Rsh = 0x70,
     Mov = 0xb0,
+    /// To the right, with the sign.
+    Arsh = 0xc0,
 }
 
 /// A condition of a jump; `S*` compare signed numbers.
@@ -59,6 +62,7 @@ pub(super) enum Helper {
     MapLookup = 1,
     MapUpdate = 2,
     MapDelete = 3,
+    KtimeNs = 5,
     CurrentCpu = 8,
     TailCall = 12,
     CurrentPidTgid = 14,
@@ -167,6 +171,13 @@ impl Asm {
 
     pub(super) fn call(&mut self, helper: Helper) {
         self.put(0x85, R0, R0, 0, helper as i32);
+    }
+
+    /// Calls a function of the kernel's that is no helper, by its place in the description of the
+    /// kernel's types.
+    pub(super) fn call_kernel(&mut self, function: i32) {
+        const PSEUDO_KFUNC_CALL: Reg = R2;
+        self.put(0x85, R0, PSEUDO_KFUNC_CALL, 0, function);
     }
 
     /// `to = ` a map, by its descriptor.

@@ -13,11 +13,14 @@ mod asm;
 mod error;
 mod loading;
 mod programs;
+mod recorded;
+mod recorder;
 mod slot;
 mod types;
 mod wire;
 
 pub use error::CaptureError;
+pub use recorded::{CallEvents, Half, OfCalls};
 pub use slot::{ReadOf, Slot};
 pub use wire::parse;
 
@@ -28,7 +31,8 @@ use loading::{Wanted, load, load_all};
 use perf_records::attr::{Attr, SampleType, Source};
 use perf_records::format::Format;
 use perf_records::units::{Cpu, TracepointName};
-use programs::{Calls, Members, Names, Offsets, Place};
+use programs::{Calls, Members, Names, Offsets, Place, Preemption, Recording};
+use recorder::Recorder;
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -65,6 +69,8 @@ pub struct Capture {
     tasks: Map,
     _scratch: Map,
     _others: Map,
+    /// Of the programs that record calls; `None` where there are none.
+    recorder: Option<Recorder>,
     _attached: Vec<OwnedFd>,
 }
 
@@ -73,12 +79,16 @@ pub struct Capture {
 struct Kernel {
     members: Option<Members>,
     may_preempt: bool,
+    /// By which a program forbids to be preempted; needed if it may be, and if it records calls.
+    preemption: Option<Preemption>,
+    records_calls: bool,
 }
 
 impl Capture {
     /// Loads and attaches the programs, for so many runs at a time. `types` is the kernel's
     /// description of its types (BTF); `may_preempt` says whether it may preempt a program on a
-    /// tracepoint of calls (Linux 6.19 and later).
+    /// tracepoint of calls (Linux 6.19 and later), `records_calls` whether there are to be programs
+    /// that record calls.
     ///
     /// # Errors
     /// [`CaptureError`]; `EPERM` without `CAP_BPF` and `CAP_PERFMON`, or under lockdown.
@@ -87,11 +97,26 @@ impl Capture {
         cpus: &[Cpu],
         (types, may_preempt): (Option<&[u8]>, bool),
         runs: usize,
+        records_calls: bool,
     ) -> Result<Arc<Self>, CaptureError> {
         let n_slots = u32::try_from(runs).map_or(MAX_SLOTS, |runs| runs.clamp(1, MAX_SLOTS));
+        let needs = records_calls && may_preempt;
+        let preemption = types.filter(|_| needs).and_then(preemption);
+        if needs && preemption.is_none() {
+            return Err(CaptureError::Shape {
+                what: "it may preempt a program, and has no function to forbid that",
+            });
+        }
+        if records_calls && !cfg!(target_arch = "x86_64") {
+            return Err(CaptureError::Shape {
+                what: "programs record calls on x86_64 alone",
+            });
+        }
         let kernel = Kernel {
             members: types.and_then(members),
             may_preempt,
+            preemption,
+            records_calls,
         };
         with_locked_memory(|| Self::try_start(catalogue, cpus, kernel, n_slots))
     }
@@ -128,7 +153,12 @@ impl Capture {
                 execveat: libc::SYS_execveat as i32,
             },
         };
-        let attached = attach(&names, &others, catalogue, kernel)?;
+        let recorder = kernel
+            .records_calls
+            .then(|| Recorder::new(n_slots, n_cpus))
+            .transpose()?;
+        let recording = recorder.as_ref().map(Recorder::recording);
+        let attached = attach((&names, recording), &others, catalogue, kernel)?;
         Ok(Arc::new(Self {
             claims,
             specs,
@@ -140,6 +170,7 @@ impl Capture {
             tasks,
             _scratch: scratch,
             _others: others,
+            recorder,
             _attached: attached,
         }))
     }
@@ -183,6 +214,7 @@ impl Capture {
             before: (0, 0),
             token: None,
             follows_living: false,
+            calls: None,
         };
         for (cpu, ring) in rings {
             let event = perf::open(&slot.attr.raw(), perf::Target::Everybody, Some(*cpu))
@@ -221,7 +253,7 @@ fn with_locked_memory<T>(start: impl Fn() -> Result<T, CaptureError>) -> Result<
 }
 
 fn attach(
-    names: &Names,
+    (names, recording): (&Names, Option<Recording>),
     others: &Map,
     catalogue: &dyn Catalogue,
     kernel: Kernel,
@@ -249,6 +281,19 @@ fn attach(
     for copy in copies {
         raw(c"sys_exit", programs::exit(names, *copy));
         raw(c"sys_enter", programs::enter(names, *copy));
+    }
+    for (number, _) in (1..).zip(copies) {
+        let copy = (number, kernel.preemption);
+        if let Some(recording) = &recording {
+            raw(
+                c"sys_exit",
+                programs::record(names, recording, Half::Leave, copy),
+            );
+            raw(
+                c"sys_enter",
+                programs::record(names, recording, Half::Enter, copy),
+            );
+        }
     }
     let mut loaded = load_all(&wanted)?.into_iter();
     for (other, program) in called.iter().zip(loaded.by_ref()) {
@@ -297,6 +342,13 @@ fn members(types: &[u8]) -> Option<Members> {
     Some(Members {
         pid: types::offset_of(types, "task_struct", "pid")?,
         exec_file: types::offset_of(types, "linux_binprm", "filename")?,
+    })
+}
+
+fn preemption(types: &[u8]) -> Option<Preemption> {
+    Some(Preemption {
+        forbid: types::function(types, "bpf_preempt_disable")?,
+        allow: types::function(types, "bpf_preempt_enable")?,
     })
 }
 

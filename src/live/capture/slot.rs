@@ -1,5 +1,6 @@
 //! A run's part of the capture.
 
+use super::recorded::{CallEvents, Calls};
 use super::wire::{self, MAX_CALLS, slot, spec, task};
 use super::{Capture, CaptureError, system};
 use perf_records::attr::Attr;
@@ -21,6 +22,8 @@ pub struct Slot {
     pub(super) token: Option<u64>,
     /// Whether tasks were let in that may outlive the run: nothing takes them out again.
     pub(super) follows_living: bool,
+    /// `None` where programs record no calls.
+    pub(super) calls: Option<Calls>,
 }
 
 /// The tasks whose memory is read for a run, with what they create.
@@ -61,16 +64,25 @@ impl Slot {
         self.follows_living
     }
 
-    /// Begins a run: says what is to be read, and of which tasks.
+    /// Begins a run: says what is to be read, which calls are to be recorded, and of which tasks.
     ///
     /// # Errors
     /// [`CaptureError::System`]; [`CaptureError::Shape`] for more than the programs can read of one
     /// call.
-    pub fn begin(&mut self, wanted: &Arc<Fetches>, of: ReadOf<'_>) -> Result<(), CaptureError> {
+    pub fn begin(
+        &mut self,
+        wanted: &Arc<Fetches>,
+        calls: Option<&CallEvents>,
+        of: ReadOf<'_>,
+    ) -> Result<(), CaptureError> {
         self.end();
         // Nothing is written before it is told what to read.
         self.before = self.numbers().map_err(system("read a map"))?;
         self.tell(wanted)?;
+        self.stop_recording()?;
+        if let Some(calls) = calls {
+            self.record(calls)?;
+        }
         let number = self.number.to_ne_bytes();
         match of {
             ReadOf::Claimant(token) => {
@@ -116,6 +128,8 @@ impl Slot {
             // A token that cannot be removed is one that no task knows any more.
             let _harmless = self.capture.claims.remove(&token.to_ne_bytes());
         }
+        // No task of the run lives, or its calls make the account wrong.
+        let _stopped = self.stop_recording();
     }
 
     /// How many records were written since the run began, and how many found no room.
@@ -199,9 +213,11 @@ impl Drop for Slot {
             // The map holds the event as well; what cannot be taken out goes with the map.
             let _gone_later = self.capture.output.remove(&place.to_ne_bytes());
         }
+        self.forget_bells();
         // A number of which it is not known what would be read for it, or for which a task is still
         // followed, is not used again.
         if self.tell(&Arc::default()).is_ok()
+            && self.stop_recording().is_ok()
             && !self.follows_living
             && let Ok(mut used) = self.capture.used.lock()
             && let Some(slot) = used.get_mut(self.number as usize)

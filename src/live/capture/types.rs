@@ -15,16 +15,7 @@ const MEMBER: usize = 12;
 /// The offset in bytes of a member of a structure; `None` where the description does not say it, or
 /// makes no sense.
 pub(super) fn offset_of(btf: &[u8], structure: &str, member: &str) -> Option<i32> {
-    let magic = u16::from_ne_bytes(*btf.first_chunk()?);
-    if magic != MAGIC {
-        return None;
-    }
-    let header = word(btf, 4)?;
-    let section = |place: usize| {
-        let start = header.checked_add(word(btf, place)?)?;
-        btf.get(start..start.checked_add(word(btf, place + 4)?)?)
-    };
-    let (types, names) = (section(8)?, section(16)?);
+    let (types, names) = sections(btf)?;
     let mut rest = types;
     while !rest.is_empty() {
         let info = word(rest, 4)? as u32;
@@ -48,6 +39,40 @@ pub(super) fn offset_of(btf: &[u8], structure: &str, member: &str) -> Option<i32
         rest = rest.get(size..)?;
     }
     None
+}
+
+/// The place of a function among the types, counted from 1; `None` where the description does not
+/// have it.
+pub(super) fn function(btf: &[u8], name: &str) -> Option<i32> {
+    const FUNCTION: u32 = 12;
+    let (types, names) = sections(btf)?;
+    let mut rest = types;
+    for place in 1.. {
+        if rest.is_empty() {
+            break;
+        }
+        let info = word(rest, 4)? as u32;
+        let (n, kind) = ((info & 0xffff) as usize, info >> 24 & 0x1f);
+        if kind == FUNCTION && has_name(names, word(rest, 0)?, name) {
+            return Some(place);
+        }
+        rest = rest.get(HEAD + size_behind(kind, n)?..)?;
+    }
+    None
+}
+
+/// The types, and the names.
+fn sections(btf: &[u8]) -> Option<(&[u8], &[u8])> {
+    let magic = u16::from_ne_bytes(*btf.first_chunk()?);
+    if magic != MAGIC {
+        return None;
+    }
+    let header = word(btf, 4)?;
+    let section = |place: usize| {
+        let start = header.checked_add(word(btf, place)?)?;
+        btf.get(start..start.checked_add(word(btf, place + 4)?)?)
+    };
+    Some((section(8)?, section(16)?))
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<usize> {
@@ -83,11 +108,11 @@ fn size_behind(kind: u32, n: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// `int`, then `struct task { int flags:3; int pid; }`, by hand from
+    /// `int`, then `struct task { int flags:3; int pid; }` and a function `first`, by hand from
     /// `Documentation/bpf/btf.rst`.
     fn description() -> Vec<u8> {
-        let names = b"\0int\0task\0flags\0pid\0";
-        let types: [u32; 13] = [
+        let names = b"\0int\0task\0flags\0pid\0first\0";
+        let types: [u32; 16] = [
             1,
             0x0100_0000,
             4,
@@ -101,6 +126,9 @@ mod tests {
             16,
             1,
             32, // pid
+            20,
+            0x0c00_0000,
+            0, // first()
         ];
         let mut bytes = Vec::new();
         bytes.extend(MAGIC.to_ne_bytes());
@@ -126,6 +154,14 @@ mod tests {
         assert_eq!(offset_of(&btf, "task", "flags"), Some(0));
         assert_eq!(offset_of(&btf, "task", "pi"), None);
         assert_eq!(offset_of(&btf, "int", "pid"), None);
+    }
+
+    #[test]
+    fn a_function_is_found_by_its_name_and_no_other_type_is_taken_for_one() {
+        let btf = description();
+        assert_eq!(function(&btf, "task"), None);
+        assert_eq!(function(&btf, "pid"), None);
+        assert_eq!(function(&btf, "first"), Some(3));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What programs and process tell each other: the layouts of the maps' values and of the records.
 
 use syscall_model::memory::{Captured, Extent, Fetch, Handled, Memory, Moment, Part, Piece, State};
+use syscall_model::select::Admitted;
 
 /// Runs that can be captured at a time by one set of programs, at most: each takes 52 KiB.
 pub(super) const MAX_SLOTS: u32 = 1 << 10;
@@ -49,7 +50,12 @@ pub(super) mod task {
     pub(in crate::capture) const ENTERED: i16 = 104;
     /// Not 0 from the record of the entry to the exit.
     pub(in crate::capture) const SENT: i16 = 108;
-    pub(in crate::capture) const SIZE: usize = 112;
+    /// Not 0 from the task's first `execve(2)` on, or from its birth if its parent's is not 0: from
+    /// where events of tasks are that an exec starts. Its calls are recorded then.
+    pub(in crate::capture) const RECORDED: i16 = 112;
+    /// Which copy of the programs that record calls was here last, counted from 1.
+    pub(in crate::capture) const LAST: i16 = 116;
+    pub(in crate::capture) const SIZE: usize = 120;
     pub(in crate::capture) const AT_EXIT: i32 = 0x100;
 }
 
@@ -82,6 +88,41 @@ pub(super) mod slot {
     pub(in crate::capture) const SENT: i16 = 0;
     pub(in crate::capture) const LOST: i16 = 8;
     pub(in crate::capture) const SIZE: usize = 16;
+}
+
+/// Which calls of a slot's tasks are recorded; the key is the slot.
+pub(super) mod selection {
+    /// 0 where none is.
+    pub(in crate::capture) const ON: i16 = 0;
+    /// Of each half: whether the number -1 is, other numbers, and those of x32.
+    pub(in crate::capture) const FLAGS: [i16; 2] = [1, 5];
+    pub(in crate::capture) const MINUS_ONE: i16 = 0;
+    pub(in crate::capture) const OTHERS: i16 = 1;
+    pub(in crate::capture) const X32: i16 = 2;
+    /// Of each half: a bit for each small number.
+    pub(in crate::capture) const BITS: [i16; 2] = [8, 8 + super::BITS];
+    pub(in crate::capture) const SIZE: usize = 8 + 2 * super::BITS as usize;
+}
+
+/// The bytes of the bits of a half.
+const BITS: i16 = (Admitted::PLAIN / 8) as i16;
+
+/// The value of the map of selections that has these halves recorded.
+pub(super) fn selected(enter: &Admitted, leave: &Admitted) -> [u8; selection::SIZE] {
+    let mut value = [0; selection::SIZE];
+    value[selection::ON as usize] = 1;
+    for (half, admitted) in [enter, leave].into_iter().enumerate() {
+        let flags = selection::FLAGS[half];
+        value[(flags + selection::MINUS_ONE) as usize] = admitted.minus_one.into();
+        value[(flags + selection::OTHERS) as usize] = admitted.others.into();
+        value[(flags + selection::X32) as usize] = admitted.x32.into();
+        let words = admitted.plain.iter().flat_map(|word| word.to_ne_bytes());
+        let places = selection::BITS[half] as usize..;
+        for (place, byte) in places.zip(words) {
+            value[place] = byte;
+        }
+    }
+    value
 }
 
 /// A record: this head, then pieces, each on a multiple of 8 bytes.

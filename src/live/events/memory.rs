@@ -10,8 +10,8 @@ use std::sync::Arc;
 use syscall_model::memory::Fetches;
 
 impl EventSet {
-    /// Has the memory of these tasks read, and of what they create. Without rings that programs
-    /// write to, nothing is read.
+    /// Has the memory of these tasks read, and of what they create, and their calls recorded where
+    /// programs do that. Without rings that programs write to, nothing is read.
     ///
     /// # Errors
     /// [`CaptureError`].
@@ -21,7 +21,7 @@ impl EventSet {
         of: ReadOf<'_>,
     ) -> Result<(), CaptureError> {
         if let Some(slot) = self.rings.slot() {
-            slot.begin(wanted, of)?;
+            slot.begin(wanted, self.calls.as_ref(), of)?;
             self.reads_memory = true;
         }
         Ok(())
@@ -52,6 +52,12 @@ impl EventSet {
     /// # Errors
     /// Those of `ioctl(2)` and `bpf(2)`.
     pub fn disable_for_living(&mut self) -> io::Result<()> {
+        // Calls of before that programs have recorded have been counted. One that is made before
+        // the events are stopped is counted alone, and makes the account wrong.
+        if let Some(slot) = self.rings.slot() {
+            slot.stop_recording().map_err(io::Error::other)?;
+            let _cannot = sys::wait_for_all_cpus();
+        }
         // A task that is made meanwhile may come behind the first round.
         self.disable()?;
         self.disable()?;

@@ -17,6 +17,7 @@ mod pins;
 mod recorded;
 mod request;
 mod rings;
+mod written;
 
 pub use account::{Account, CounterAccount, EventAccount, full_rings};
 pub use counter::{Counted, Counter};
@@ -31,6 +32,7 @@ pub use rings::{RingChoice, Rings};
 use open::{Wanted, open_all};
 use request::{SIDE_BAND, request_attr, side_band_attr};
 
+use crate::capture::{CallEvents, Half};
 use crate::ring::{Drain, Flight};
 use crate::sys::perf;
 use perf_records::attr::{Attr, Maps, Source};
@@ -54,6 +56,8 @@ struct OpenEvent {
     of_everybody: bool,
     /// What a recording calls it, if that is not its name.
     shown: Option<String>,
+    /// Which half of calls a program writes its records of; `None` where the kernel writes them.
+    written: Option<Half>,
     fd: Arc<OwnedFd>,
 }
 
@@ -67,6 +71,8 @@ pub struct EventSet {
     events: Vec<OpenEvent>,
     /// What programs write to: id, CPU, attribute.
     memory: Vec<(u64, Cpu, Attr)>,
+    /// What programs that record calls are told; `None` where the kernel records them.
+    calls: Option<CallEvents>,
     table: LayoutTable<Origin>,
     /// Of each request, how many records are wanted of it.
     at_most: Vec<Option<u64>>,
@@ -188,6 +194,12 @@ impl EventSet {
         Ok(())
     }
 
+    /// Whether a program of ours writes the records of calls.
+    #[must_use]
+    pub fn records_by_programs(&self) -> bool {
+        self.calls.is_some()
+    }
+
     /// Whether some of them are counted for a control group.
     #[must_use]
     pub fn has_group(&self) -> bool {
@@ -301,14 +313,13 @@ impl EventSet {
             sampled: false,
         };
         for event in self.events.iter().filter(|event| event.origin == origin) {
-            let counts = perf::read_counts(event.fd.as_fd(), event.attr.read_format.0)?;
+            let counts = written::counts(event, self.rings.programs())?;
             account.name.clone_from(&event.name);
             account.sampled = event.attr.sampling.skips();
             account.counted += counts.value;
-            account.said_lost = account
-                .said_lost
-                .zip(counts.lost)
-                .map(|(sum, lost)| sum + lost);
+            // A program counts what it drops on every kernel.
+            let before = account.said_lost.or(event.written.map(|_| 0));
+            account.said_lost = before.zip(counts.lost).map(|(sum, lost)| sum + lost);
         }
         Ok(account)
     }

@@ -3,7 +3,9 @@
 use super::draining::Draining;
 use super::request::SIDE_BAND;
 use super::rings::{self, RingChoice, Rings};
+use super::written::{self, Written};
 use super::{EventRequest, EventSet, MEMORY, OpenError, OpenEvent, Origin};
+use crate::capture::{Half, Slot};
 use crate::ring::Flight;
 use crate::sys::perf;
 use crate::sys::ring::Overwritable;
@@ -34,7 +36,8 @@ pub(super) fn open_all(
         RingChoice::New { cpus, pages } => (cpus.to_vec(), pages, None),
     };
     side_band.wakeup_bytes = rings::wakeup_bytes(pages);
-    let mut events = Vec::new();
+    let written = Written::of(wanted, rings.as_ref());
+    let mut events: Vec<OpenEvent> = Vec::new();
     let mut leaders = Vec::new();
     let mut drains = Vec::new();
     let mut overwritten: Vec<(Overwritable, Cpu, OwnedFd)> = Vec::new();
@@ -68,6 +71,10 @@ pub(super) fn open_all(
                 attr,
                 targets,
             } = wanted;
+            if let Some(half) = written.as_ref().and_then(|written| written.half(place)) {
+                events.extend(open_counted(place, wanted, half, cpu)?);
+                continue;
+            }
             for event in open_each(&request.name, origin, attr, targets, cpu)? {
                 // A ring is written in one direction: those that are overwritten have another.
                 let backward = overwritten.last().filter(|(_, of, _)| *of == cpu);
@@ -87,21 +94,20 @@ pub(super) fn open_all(
         leaders.extend(events.len()..events.len() + of_cpu.len());
         events.extend(of_cpu);
     }
-    let mut rings = rings
+    let rings = rings
         .take()
         .unwrap_or_else(|| Rings::of_one_run(drains, pages));
     let mut layouts: Vec<_> = events
         .iter()
         .map(|event| (event.id, event.attr.layout(), event.origin))
         .collect();
-    let mut memory = Vec::new();
-    for (event, cpu, attr) in rings.slot().iter().flat_map(|slot| slot.events()) {
-        let id = perf::id(event).map_err(|source| OpenError::Connect {
-            event: MEMORY.to_owned(),
-            source,
-        })?;
-        layouts.push((id, attr.layout(), Origin::Memory));
-        memory.push((id, cpu, attr));
+    let slot = rings.programs();
+    let memory = named(slot.into_iter().flat_map(Slot::events))?;
+    let bells = named(slot.into_iter().flat_map(Slot::bells))?;
+    let of_programs = [(&memory, Origin::Memory), (&bells, Origin::Bell)];
+    for (events, origin) in of_programs {
+        let layout = |(id, _, attr): &(u64, Cpu, Attr)| (*id, attr.layout(), origin);
+        layouts.extend(events.iter().map(layout));
     }
     let table = LayoutTable::new(layouts)?;
     Ok(EventSet {
@@ -109,6 +115,7 @@ pub(super) fn open_all(
         rings,
         flight: (!overwritten.is_empty()).then(|| Flight::new(overwritten)),
         leaders,
+        calls: written.map(|written| written.events(&events)),
         events,
         memory,
         table,
@@ -116,6 +123,39 @@ pub(super) fn open_all(
         has_lost: side_band.read_format.has(ReadFormat::LOST),
         reads_memory: false,
     })
+}
+
+/// Opens an event whose records a program writes, which the kernel only counts.
+fn open_counted(
+    place: usize,
+    wanted: &Wanted<'_>,
+    half: Half,
+    cpu: Cpu,
+) -> Result<Vec<OpenEvent>, OpenError> {
+    let (request, attr) = (wanted.request, written::counted(&wanted.attr));
+    let origin = Origin::Request(place);
+    let mut events = open_each(&request.name, origin, &attr, wanted.targets, cpu)?;
+    for event in &mut events {
+        set_filter(event, request.filter.as_deref())?;
+        event.attr = wanted.attr;
+        event.shown.clone_from(&request.shown);
+        event.written = Some(half);
+    }
+    Ok(events)
+}
+
+/// The events that programs write to, with their ids.
+fn named<'a>(
+    events: impl Iterator<Item = (BorrowedFd<'a>, Cpu, Attr)>,
+) -> Result<Vec<(u64, Cpu, Attr)>, OpenError> {
+    let name = |(event, cpu, attr)| {
+        let id = perf::id(event).map_err(|source| OpenError::Connect {
+            event: MEMORY.to_owned(),
+            source,
+        })?;
+        Ok((id, cpu, attr))
+    };
+    events.map(name).collect()
 }
 
 /// One event for each target. A task of several that is gone is left out, but not the last of them.
@@ -171,6 +211,7 @@ fn open_one(
         of_group: matches!(target, perf::Target::Cgroup(_)),
         of_everybody: matches!(target, perf::Target::Everybody),
         shown: None,
+        written: None,
         fd: Arc::new(fd),
     })
 }

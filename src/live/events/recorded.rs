@@ -1,7 +1,7 @@
 //! Opens what `perf record` would open: any event, of any tasks.
 
 use super::Origin;
-use super::{EventSet, MEMORY, OpenEvent, SIDE_BAND};
+use super::{EventSet, MEMORY, OpenEvent, SIDE_BAND, written};
 use crate::sys::perf::{self, Counts};
 use perf_records::attr::Attr;
 use perf_records::units::{Cpu, Pid};
@@ -81,7 +81,7 @@ impl EventSet {
             });
         }
         for event in &self.events {
-            let counts = perf::read_counts(event.fd.as_fd(), event.attr.read_format.0)?;
+            let counts = written::counts(event, self.rings.programs())?;
             let name = match event.origin {
                 Origin::SideBand => SIDE_BAND,
                 _ => &event.name,

@@ -1,5 +1,6 @@
 //! What is asked of the kernel for one event.
 
+use crate::capture::OfCalls;
 use crate::sys::perf;
 use perf_records::attr::{Attr, ReadFormat, SAMPLE_TYPE, Source};
 use perf_records::units::{Cpu, Pid, Tid};
@@ -27,6 +28,8 @@ pub struct EventRequest {
     /// Where its newest records overwrite the oldest: the data pages of that ring on each CPU, a
     /// power of two. `None` where nothing is overwritten, or the ring is as large as others.
     pub overwrites: Option<usize>,
+    /// What a BPF program must know to write its records; `None` where none can.
+    pub calls: Option<OfCalls>,
 }
 
 impl EventRequest {
@@ -42,6 +45,7 @@ impl EventRequest {
             of_group: false,
             of_everybody: false,
             overwrites: None,
+            calls: None,
         }
     }
 }
@@ -55,6 +59,8 @@ pub enum Origin {
     Request(usize),
     /// What programs read from memory.
     Memory,
+    /// By what programs wake the reader: it says nothing, and is in no recording.
+    Bell,
 }
 
 /// How the events follow the workload.

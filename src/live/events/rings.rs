@@ -78,6 +78,7 @@ impl Rings {
         let is_other = |slot: &Slot| slot.overwrites() != overwrites;
         if self.slot.as_ref().is_some_and(|slot| is_other(slot)) {
             self.slot = None;
+            self.drains.truncate(self.owners.len());
         }
         if self.slot.is_none() {
             let rings = self.drains.iter().zip(&self.owners);
@@ -87,6 +88,30 @@ impl Rings {
             self.slot = Some(Box::new(capture.slot(&rings, for_keeping, overwrites)?));
         }
         Ok(())
+    }
+
+    /// Has programs write calls into rings of their own, as large as these. `false` where the
+    /// programs that read memory are not [there](Self::capture), or record no calls.
+    ///
+    /// # Errors
+    /// [`CaptureError`].
+    pub fn record_calls(&mut self) -> Result<bool, CaptureError> {
+        let Some(slot) = &mut self.slot else {
+            return Ok(false);
+        };
+        if slot.has_call_rings() {
+            return Ok(true);
+        }
+        self.drains.truncate(self.owners.len());
+        let rings = self.drains.iter().zip(&self.owners);
+        let rings: Vec<_> = rings
+            .map(|(drain, owner)| (drain.cpu(), owner.as_fd()))
+            .collect();
+        let capacity = self.pages.saturating_mul(page_size()) as u64;
+        let made = slot.make_call_rings(&rings, capacity)?;
+        let is_made = made.is_some();
+        self.drains.extend(made.into_iter().flatten());
+        Ok(is_made)
     }
 
     pub(super) fn slot(&mut self) -> Option<&mut Slot> {
@@ -117,7 +142,9 @@ impl Rings {
     }
 
     pub(super) fn cpus(&self) -> Vec<Cpu> {
-        self.drains.iter().map(Drain::cpu).collect()
+        // Behind those of perf's come those for calls.
+        let of_perf = self.drains.iter().take(self.owners.len());
+        of_perf.map(Drain::cpu).collect()
     }
 
     pub(super) fn owner(&self, place: usize) -> Option<BorrowedFd<'_>> {

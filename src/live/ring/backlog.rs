@@ -262,6 +262,12 @@ impl Writer {
             }
             let mut bytes = spare.pop().unwrap_or_default();
             tap.copy(&mut bytes);
+            // A gap at a chunk's end is no record.
+            if bytes.is_empty() {
+                tap.release();
+                spare.push(bytes);
+                continue;
+            }
             let written = goes_to_file.then(|| self.write(&bytes)).transpose();
             let piece = match written {
                 Ok(Some(piece)) => {

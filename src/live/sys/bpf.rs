@@ -1,5 +1,7 @@
 //! `bpf(2)`: maps, programs and raw tracepoints.
 
+mod arrays;
+
 use super::check;
 use super::rights::{self, Right};
 use std::cell::UnsafeCell;
@@ -28,6 +30,8 @@ pub enum MapKind {
     PerfEventArray = 4,
     /// An array of which every CPU has its own.
     PerCpuArray = 6,
+    /// An array of maps.
+    ArrayOfMaps = 12,
 }
 
 /// What a program may be attached to (`enum bpf_prog_type`).
@@ -55,6 +59,7 @@ struct MapAttr {
     value_size: u32,
     max_entries: u32,
     flags: u32,
+    inner: u32,
 }
 
 #[repr(C)]
@@ -125,22 +130,31 @@ impl Map {
         value_size: usize,
         max_entries: u32,
     ) -> io::Result<Self> {
-        let attr = MapAttr {
+        Self::make(&MapAttr {
             kind: kind as u32,
             key_size: key_size as u32,
             value_size: value_size as u32,
             max_entries,
-            flags: 0,
-        };
+            ..MapAttr::default()
+        })
+    }
+
+    fn make(attr: &MapAttr) -> io::Result<Self> {
         // SAFETY: no pointers.
-        let fd = unsafe { bpf(MAP_CREATE, &attr) }?;
+        let fd = unsafe { bpf(MAP_CREATE, attr) }?;
         // SAFETY: a new descriptor.
         let fd = unsafe { own(fd) };
         Ok(Self {
             fd,
-            key_size,
-            value_size,
+            key_size: attr.key_size as usize,
+            value_size: attr.value_size as usize,
         })
+    }
+
+    /// The size of a value in bytes.
+    #[must_use]
+    pub fn value_size(&self) -> usize {
+        self.value_size
     }
 
     /// Sets the value of a key.
@@ -222,7 +236,9 @@ impl Map {
         }
     }
 
-    /// Puts an event into an array of events, or a program into an array of programs.
+    /// Puts an event into an array of events, a program into an array of programs, or a map into
+    /// an array of maps. The last waits until every program is done that may use the map that was
+    /// there (`maybe_wait_bpf_programs()`).
     ///
     /// # Errors
     /// Those of `bpf(2)`.

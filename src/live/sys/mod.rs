@@ -15,6 +15,7 @@ pub mod process;
 pub mod removal;
 pub mod rights;
 pub mod ring;
+pub mod shared;
 pub mod standard;
 pub mod tsc;
 

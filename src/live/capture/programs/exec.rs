@@ -276,6 +276,7 @@ pub(in crate::capture) fn exec(names: &Names, place: Place) -> Option<Vec<u64>> 
         a.jump_if_reg(If::Eq, R1, R9, known);
         rename_task(a, names, out);
         a.here(known);
+        a.store_number(Width::W, R6, task::RECORDED, 1);
         a.load(Width::W, R1, R6, task::OWED);
         let wanted = a.label();
         a.jump_if(If::Set, R1, 1, wanted);

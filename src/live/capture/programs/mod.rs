@@ -12,6 +12,7 @@
 //! kernel has long read (and so may a thread on another CPU). After a successful `execve` the path
 //! comes with `sched_process_exec`, the rest from the new stack.
 
+mod calls;
 mod exec;
 mod other;
 mod output;
@@ -24,6 +25,7 @@ use output::{count, send_record};
 use pieces::{Fetch, fetch, start_record};
 use rest::go_on_with_rest;
 
+pub(super) use calls::{Preemption, Recording, record};
 pub(super) use pieces::Scratch;
 pub(super) use switch::switch;
 use tasks::{claim, copy_registers};
@@ -117,7 +119,7 @@ const WORD: i16 = -24;
 const CONTEXT: i16 = -32;
 const RESULT: i16 = -40;
 const REGS: i16 = -136;
-const NEW_TASK: i16 = -144;
+const NEW_TASK: i16 = -152;
 
 fn program(build: impl FnOnce(&mut Asm)) -> Option<Vec<u64>> {
     let mut asm = Asm::default();

@@ -28,7 +28,7 @@ pub(in crate::capture) fn fork(names: &Names, place: Place) -> Option<Vec<u64>> 
             }
         }
         a.load(Width::W, R8, R6, task::SLOT);
-        add_task(a, names, R9, full);
+        add_task(a, names, R9, Some(R6), full);
         a.jump(out);
         a.here(full);
         count(a, names, slot::LOST, R8);
@@ -50,11 +50,15 @@ pub(in crate::capture) fn gone(names: &Names) -> Option<Vec<u64>> {
     })
 }
 
-/// Follows the task of id `id`, in the slot `R8`.
-pub(super) fn add_task(a: &mut Asm, names: &Names, id: Reg, full: Label) {
+/// Follows the task of id `id`, in the slot `R8`; its calls are recorded if its parent's are.
+fn add_task(a: &mut Asm, names: &Names, id: Reg, parent: Option<Reg>, full: Label) {
     a.store(Width::W, STACK, KEY, id);
     for at in (0..task::SIZE as i16).step_by(8) {
         a.store_number(Width::D, STACK, NEW_TASK + at, 0);
+    }
+    if let Some(parent) = parent {
+        a.load(Width::W, R1, parent, task::RECORDED);
+        a.store(Width::W, STACK, NEW_TASK + task::RECORDED, R1);
     }
     a.store(Width::W, STACK, NEW_TASK + task::SLOT, R8);
     a.map(R1, names.tasks);
@@ -113,7 +117,7 @@ pub(super) fn claim(a: &mut Asm, names: &Names) {
     a.load(Width::W, R8, R0, 0);
     a.call(Helper::CurrentPidTgid);
     a.mov_reg(R9, R0);
-    add_task(a, names, R9, full);
+    add_task(a, names, R9, None, full);
     a.jump(out);
     a.here(full);
     count(a, names, slot::LOST, R8);

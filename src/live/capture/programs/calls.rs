@@ -1,0 +1,406 @@
+//! Programs that record calls: each writes the record that perf's event of its tracepoint would
+//! leave, into the ring of the task's run on this CPU.
+//!
+//! They stand beside the programs that read memory. No other task comes between a record's time and
+//! its place in the ring: the kernel does not preempt a program, or the program forbids it to. So a
+//! ring is in the order of time.
+
+use super::super::asm::{
+    Asm, Helper, If, Label, Op, R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, STACK, Width,
+};
+use super::super::recorded::Half;
+use super::super::wire::{selection, task};
+use super::{KEY, Names, look_up, program};
+use crate::ring::calls::{CHUNK, LONGEST, control};
+use syscall_model::select::Admitted;
+
+/// What programs that record calls refer to.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::capture) struct Recording {
+    pub(in crate::capture) selections: i32,
+    pub(in crate::capture) controls: i32,
+    pub(in crate::capture) rings: i32,
+    /// Events that wake the readers of rings.
+    pub(in crate::capture) bells: i32,
+}
+
+/// The functions by which a program forbids to be preempted, where the kernel might do it: places
+/// in the description of its types.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::capture) struct Preemption {
+    pub(in crate::capture) forbid: i32,
+    pub(in crate::capture) allow: i32,
+}
+
+// The stack, beside `KEY`.
+const PLACE: i16 = -8;
+const PIECE: i16 = -12;
+const WHO: i16 = -24;
+const NUMBER: i16 = -32;
+const COPY: i16 = -144;
+
+// Where `struct pt_regs` of x86_64 has what is copied of it.
+const BP: i16 = 32;
+const BX: i16 = 40;
+const R10_OF_USER: i16 = 56;
+const R9_OF_USER: i16 = 64;
+const R8_OF_USER: i16 = 72;
+const CX: i16 = 88;
+const DX: i16 = 96;
+const SI: i16 = 104;
+const DI: i16 = 112;
+const ORIG_AX: i16 = 120;
+const IP: i16 = 128;
+const CS: i16 = 136;
+
+/// The arguments of a call of the native convention, and of the 32-bit one
+/// (`syscall_get_arguments()`, `arch/x86/include/asm/syscall.h`).
+const NATIVE: [i16; 6] = [DI, SI, DX, R10_OF_USER, R8_OF_USER, R9_OF_USER];
+const COMPAT: [i16; 6] = [BX, CX, DX, SI, DI, BP];
+
+/// `__USER_CS`, and `FLAT_USER_CS64` of a guest of Xen: what 64-bit code runs with
+/// (`user_64bit_mode()`).
+const CODE_64: [i32; 2] = [0x33, 0xe033];
+/// `PERF_SAMPLE_REGS_ABI_32` and `_64`.
+const ABI_32: i32 = 1;
+const ABI_64: i32 = 2;
+/// `PERF_RECORD_SAMPLE` and `PERF_RECORD_MISC_KERNEL`.
+const SAMPLE: i32 = 9;
+const IN_KERNEL: i32 = 1;
+
+// The record: header, identifier, process and thread, time, raw data with its length, registers.
+const ID: i16 = 8;
+const TASK: i16 = 16;
+const TIME: i16 = 24;
+const RAW: i16 = 32;
+const RAW_DATA: i16 = RAW + 4;
+/// Behind the fields that all tracepoints have.
+const RAW_NUMBER: i16 = RAW_DATA + 8;
+const RAW_WORDS: i16 = RAW_NUMBER + 8;
+
+impl Half {
+    fn place(self) -> usize {
+        self as usize
+    }
+
+    /// The words behind the number: arguments, or the result.
+    fn n_words(self) -> i16 {
+        match self {
+            Self::Enter => 6,
+            Self::Leave => 1,
+        }
+    }
+
+    /// Where the raw data end: four bytes behind the words, so that they have a multiple of eight
+    /// with their length.
+    fn registers(self) -> i16 {
+        RAW_WORDS + 8 * self.n_words() + 4
+    }
+
+    fn size(self) -> i16 {
+        self.registers() + 24
+    }
+
+    fn field(self, enter: u16, leave: u16) -> i16 {
+        match self {
+            Self::Enter => enter as i16,
+            Self::Leave => leave as i16,
+        }
+    }
+}
+
+/// On `sys_enter(regs, number)` or `sys_exit(regs, result)`. `copy` counts from 1 where there are
+/// several, one behind the other, as the kernel skips one that it has preempted.
+pub(in crate::capture) fn record(
+    names: &Names,
+    recording: &Recording,
+    half: Half,
+    (copy, preemption): (i32, Option<Preemption>),
+) -> Option<Vec<u64>> {
+    program(|a| {
+        let (out, lost) = (a.label(), a.label());
+        a.mov_reg(R6, R1);
+        if let Some(preemption) = preemption {
+            a.call_kernel(preemption.forbid);
+        }
+        recorded_task(a, names, out);
+        if preemption.is_some() {
+            is_first(a, copy, out);
+        }
+        a.load(Width::W, R1, R7, task::SLOT);
+        a.store(Width::W, STACK, KEY, R1);
+        look_up(a, recording.selections, out);
+        a.mov_reg(R8, R0);
+        a.load(Width::B, R1, R8, selection::ON);
+        a.jump_if(If::Eq, R1, 0, out);
+        copy_registers(a, half, out);
+        number(a, half);
+        is_selected(a, half, out);
+        a.store(Width::D, STACK, NUMBER, R9);
+        // `R8 = ` the ring's control block.
+        a.load(Width::W, R9, R7, task::SLOT);
+        a.op(Op::Mul, R9, names.n_cpus);
+        a.call(Helper::CurrentCpu);
+        // One that came during the run has no ring.
+        a.jump_if(If::Gt, R0, names.n_cpus - 1, out);
+        a.op_reg(Op::Add, R9, R0);
+        a.store(Width::W, STACK, KEY, R9);
+        a.store(Width::W, STACK, PLACE, R9);
+        look_up(a, recording.controls, out);
+        a.mov_reg(R8, R0);
+        find_room(a, recording, lost);
+        write(a, half);
+        publish(a, recording, half);
+        a.jump(out);
+        a.here(lost);
+        a.mov(R1, 1);
+        let field = half.field(control::LOST_ENTER, control::LOST_LEAVE);
+        a.add_atomically(R8, field, R1);
+        a.here(out);
+        if let Some(preemption) = preemption {
+            a.call_kernel(preemption.allow);
+        }
+        a.exit(0);
+    })
+}
+
+/// `R7 = ` the current task, if its calls are recorded; [`WHO`] is its ids.
+fn recorded_task(a: &mut Asm, names: &Names, stranger: Label) {
+    a.call(Helper::CurrentPidTgid);
+    a.store(Width::D, STACK, WHO, R0);
+    a.store(Width::W, STACK, KEY, R0);
+    look_up(a, names.tasks, stranger);
+    a.mov_reg(R7, R0);
+    a.load(Width::W, R1, R7, task::RECORDED);
+    a.jump_if(If::Eq, R1, 0, stranger);
+}
+
+/// Goes on if no copy in front of this one was here for the same half: they are run in the order of
+/// their numbers. Where the last one was skipped at the half before, and the first at this one, a
+/// record is missing; none comes twice.
+fn is_first(a: &mut Asm, copy: i32, out: Label) {
+    let fresh = a.label();
+    a.load(Width::W, R1, R7, task::LAST);
+    a.store_number(Width::W, R7, task::LAST, copy);
+    a.jump_if(If::Eq, R1, 0, fresh);
+    a.jump_if(If::Le, R1, copy - 1, out);
+    a.here(fresh);
+}
+
+/// Copies the registers that a half's record needs.
+fn copy_registers(a: &mut Asm, half: Half, failed: Label) {
+    let first = match half {
+        Half::Enter => BP,
+        Half::Leave => CX,
+    };
+    a.lea(R1, STACK, copied(first).into());
+    a.mov(R2, (CS + 8 - first).into());
+    a.load(Width::D, R3, R6, 0);
+    a.op(Op::Add, R3, first.into());
+    a.call(Helper::ProbeReadKernel);
+    a.jump_if(If::Ne, R0, 0, failed);
+}
+
+/// Where the stack has a register's copy.
+fn copied(register: i16) -> i16 {
+    COPY + register - BP
+}
+
+/// `R9 = ` the call's number, as the tracepoint has it.
+fn number(a: &mut Asm, half: Half) {
+    match half {
+        Half::Enter => a.load(Width::D, R9, R6, 8),
+        Half::Leave => {
+            a.load(Width::W, R9, STACK, copied(ORIG_AX));
+            a.op(Op::Lsh, R9, 32);
+            a.op(Op::Arsh, R9, 32);
+        }
+    }
+}
+
+/// Goes on if the selection `R8` has the number `R9`.
+fn is_selected(a: &mut Asm, half: Half, out: Label) {
+    let (special, selected) = (a.label(), a.label());
+    let (bits, flags) = (
+        selection::BITS[half.place()],
+        selection::FLAGS[half.place()],
+    );
+    a.jump_if(If::Gt, R9, Admitted::PLAIN as i32 - 1, special);
+    a.mov_reg(R1, R9);
+    a.op(Op::Rsh, R1, 6);
+    a.op(Op::Lsh, R1, 3);
+    a.mov_reg(R2, R8);
+    a.op_reg(Op::Add, R2, R1);
+    a.load(Width::D, R2, R2, bits);
+    a.mov_reg(R1, R9);
+    a.op(Op::And, R1, 63);
+    a.op_reg(Op::Rsh, R2, R1);
+    a.op(Op::And, R2, 1);
+    a.jump_if(If::Eq, R2, 0, out);
+    a.jump(selected);
+
+    a.here(special);
+    let (other, decided) = (a.label(), a.label());
+    a.load(Width::B, R1, R8, flags + selection::MINUS_ONE);
+    a.jump_if(If::Eq, R9, -1, decided);
+    a.jump_if(If::Slt, R9, Admitted::X32 as i32, other);
+    a.load(Width::B, R1, R8, flags + selection::X32);
+    a.jump(decided);
+    a.here(other);
+    a.load(Width::B, R1, R8, flags + selection::OTHERS);
+    a.here(decided);
+    a.jump_if(If::Eq, R1, 0, out);
+    a.here(selected);
+}
+
+/// `R9 = ` where the record starts in the ring of the control block `R8`, `R7 = ` its memory.
+fn find_room(a: &mut Asm, recording: &Recording, lost: Label) {
+    let fits = a.label();
+    let (chunk, longest) = (CHUNK as i32, LONGEST as i32);
+    a.load(Width::D, R9, R8, control::HEAD as i16);
+    a.mov_reg(R1, R9);
+    a.op(Op::And, R1, chunk - 1);
+    a.jump_if(If::Le, R1, chunk - longest, fits);
+    a.op(Op::Or, R9, chunk - 1);
+    a.op(Op::Add, R9, 1);
+    a.here(fits);
+    a.mov_reg(R1, R9);
+    a.op(Op::Add, R1, longest);
+    a.load(Width::D, R2, R8, control::TAIL as i16);
+    a.op_reg(Op::Sub, R1, R2);
+    a.load(Width::D, R2, R8, control::CAPACITY as i16);
+    a.jump_if_reg(If::Gt, R1, R2, lost);
+    a.mov_reg(R1, R9);
+    a.op(Op::Rsh, R1, CHUNK.trailing_zeros() as i32);
+    a.load(Width::D, R2, R8, control::CHUNK_MASK as i16);
+    a.op_reg(Op::And, R1, R2);
+    a.store(Width::W, STACK, PIECE, R1);
+    a.map(R1, recording.rings);
+    a.lea(R2, STACK, PLACE.into());
+    a.call(Helper::MapLookup);
+    a.jump_if(If::Eq, R0, 0, lost);
+    a.mov_reg(R1, R0);
+    a.lea(R2, STACK, PIECE.into());
+    a.call(Helper::MapLookup);
+    a.jump_if(If::Eq, R0, 0, lost);
+    a.mov_reg(R1, R9);
+    a.op(Op::And, R1, chunk - 1);
+    // For the verifier, which does not know of the test above.
+    a.jump_if(If::Gt, R1, chunk - longest, lost);
+    a.mov_reg(R7, R0);
+    a.op_reg(Op::Add, R7, R1);
+}
+
+/// Writes the record to `R7`.
+fn write(a: &mut Asm, half: Half) {
+    let registers = half.registers();
+    a.store_number(Width::W, R7, 0, SAMPLE);
+    a.store_number(Width::W, R7, 4, IN_KERNEL | i32::from(half.size()) << 16);
+    a.load(
+        Width::D,
+        R1,
+        R8,
+        half.field(control::ENTER_ID, control::LEAVE_ID),
+    );
+    a.store(Width::D, R7, ID, R1);
+    a.load(Width::D, R1, STACK, WHO);
+    a.mov_reg(R2, R1);
+    a.op(Op::Rsh, R2, 32);
+    a.store(Width::W, R7, TASK, R2);
+    a.store(Width::W, R7, TASK + 4, R1);
+    a.call(Helper::KtimeNs);
+    a.store(Width::D, R7, TIME, R0);
+    a.store_number(Width::W, R7, RAW, i32::from(registers - RAW_DATA));
+    // Type, no flags, no preemption that is forbidden; the thread.
+    a.load(
+        Width::D,
+        R1,
+        R8,
+        half.field(control::ENTER_TYPE, control::LEAVE_TYPE),
+    );
+    a.store(Width::W, R7, RAW_DATA, R1);
+    a.load(Width::D, R1, STACK, WHO);
+    a.store(Width::W, R7, RAW_DATA + 4, R1);
+    a.load(Width::D, R1, STACK, NUMBER);
+    a.store(Width::D, R7, RAW_NUMBER, R1);
+    a.store_number(Width::W, R7, registers - 4, 0);
+    a.load(Width::D, R4, STACK, copied(CX));
+    a.load(Width::D, R5, STACK, copied(IP));
+    convention(a);
+    a.store(Width::D, R7, registers, R3);
+    a.store(Width::D, R7, registers + 8, R4);
+    a.store(Width::D, R7, registers + 16, R5);
+    match half {
+        Half::Leave => {
+            a.load(Width::D, R1, R6, 8);
+            a.store(Width::D, R7, RAW_WORDS, R1);
+        }
+        Half::Enter => {
+            let (compat, written) = (a.label(), a.label());
+            // As the `syscall` instruction leaves them; after `int 0x80` they differ.
+            a.jump_if(If::Ne, R3, ABI_64, compat);
+            a.jump_if_reg(If::Ne, R4, R5, compat);
+            words(a, NATIVE);
+            a.jump(written);
+            a.here(compat);
+            words(a, COMPAT);
+            a.here(written);
+        }
+    }
+}
+
+/// `R3 = ` what the task runs: 64-bit code or 32-bit code.
+fn convention(a: &mut Asm) {
+    let known = a.label();
+    a.load(Width::D, R1, STACK, copied(CS));
+    a.op(Op::And, R1, 0xffff);
+    a.mov(R3, ABI_64);
+    for code in CODE_64 {
+        a.jump_if(If::Eq, R1, code, known);
+    }
+    a.mov(R3, ABI_32);
+    a.here(known);
+}
+
+fn words(a: &mut Asm, registers: [i16; 6]) {
+    for (place, register) in (0..).zip(registers) {
+        a.load(Width::D, R1, STACK, copied(register));
+        a.store(Width::D, R7, RAW_WORDS + 8 * place, R1);
+    }
+}
+
+/// Lets the reader see the record, and wakes it now and then.
+fn publish(a: &mut Asm, recording: &Recording, half: Half) {
+    let (quiet, done) = (a.label(), a.label());
+    a.op(Op::Add, R9, half.size().into());
+    // Behind all of the record, as the processor keeps the order of stores.
+    a.store(Width::D, R8, control::HEAD as i16, R9);
+    a.load(Width::D, R1, R8, control::PENDING as i16);
+    a.op(Op::Add, R1, half.size().into());
+    a.load(Width::D, R2, R8, control::WAKE as i16);
+    a.jump_if_reg(If::Le, R1, R2, quiet);
+    a.store_number(Width::D, R8, control::PENDING as i16, 0);
+    a.mov_reg(R1, R6);
+    a.map(R2, recording.bells);
+    a.load(Width::W, R3, STACK, PLACE);
+    a.lea(R4, STACK, WHO.into());
+    a.mov(R5, 8);
+    // Without room for it in perf's ring the reader is awake already.
+    a.call(Helper::PerfEventOutput);
+    a.jump(done);
+    a.here(quiet);
+    a.store(Width::D, R8, control::PENDING as i16, R1);
+    a.here(done);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_have_the_sizes_that_perf_gives_them() {
+        assert_eq!((Half::Enter.registers(), Half::Enter.size()), (104, 128));
+        assert_eq!((Half::Leave.registers(), Half::Leave.size()), (64, 88));
+        assert_eq!(Half::Enter.size() as u64, LONGEST);
+    }
+}

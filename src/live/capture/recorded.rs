@@ -1,0 +1,202 @@
+//! The calls of a run, recorded by programs.
+
+use super::recorder::Recorder;
+use super::wire::{selected, selection};
+use super::{CaptureError, Slot, system, with_locked_memory};
+use crate::ring::Drain;
+use crate::ring::calls::control;
+use crate::sys::perf;
+use perf_records::attr::Attr;
+use perf_records::units::Cpu;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use syscall_model::select::Admitted;
+
+/// Which half of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Half {
+    /// Its entry: `raw_syscalls:sys_enter`.
+    Enter,
+    /// Its exit: `raw_syscalls:sys_exit`.
+    Leave,
+}
+
+/// What a program must know to write an event's records of calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OfCalls {
+    /// Which half of calls.
+    pub half: Half,
+    /// Which numbers, as the event's filter has them.
+    pub admitted: Admitted,
+}
+
+/// The events that records of calls belong to: one for each half and CPU.
+#[derive(Clone, Debug)]
+pub struct CallEvents {
+    /// The ids on each CPU: of entries, of exits.
+    pub ids: Vec<(Cpu, [u64; 2])>,
+    /// The numbers of their tracepoints.
+    pub tracepoints: [u16; 2],
+    /// Which calls are recorded.
+    pub admitted: [Admitted; 2],
+}
+
+/// A slot's part of the recorder.
+#[derive(Debug)]
+pub(super) struct Calls {
+    /// What programs wake the readers of perf's rings by, on each CPU.
+    bells: Vec<(Cpu, OwnedFd)>,
+    attr: Attr,
+    is_on: bool,
+    /// What was lost on each CPU before the run.
+    before: Vec<(Cpu, [u64; 2])>,
+}
+
+const LOST: [u16; 2] = [control::LOST_ENTER, control::LOST_LEAVE];
+
+impl Slot {
+    /// Makes rings for calls, one for each CPU, each with room for so many bytes. A program wakes
+    /// whoever waits for `rings`, perf's own, when a quarter of such a ring has been filled.
+    /// `None` where programs record no calls.
+    ///
+    /// # Errors
+    /// [`CaptureError::System`].
+    pub fn make_call_rings(
+        &mut self,
+        rings: &[(Cpu, BorrowedFd<'_>)],
+        capacity: u64,
+    ) -> Result<Option<Vec<Drain>>, CaptureError> {
+        let Some(recorder) = &self.capture.recorder else {
+            return Ok(None);
+        };
+        let attr = Attr {
+            read_format: Default::default(),
+            ..self.attr
+        };
+        let mut raw = attr.raw();
+        raw.__bindgen_anon_2.wakeup_events = 1;
+        let mut bells = Vec::new();
+        let mut places = Vec::new();
+        for (cpu, ring) in rings {
+            let place = self.place(*cpu);
+            let event = perf::open(&raw, perf::Target::Everybody, Some(*cpu))
+                .and_then(|event| {
+                    perf::set_output(event.as_fd(), *ring)?;
+                    recorder.bells.put(place, event.as_fd())?;
+                    Ok(event)
+                })
+                .map_err(system("open an event to be woken by"))?;
+            bells.push((*cpu, event));
+            places.push((place, *cpu));
+        }
+        let drains = with_locked_memory(|| recorder.rings(&places, capacity))?;
+        self.calls = Some(Calls {
+            bells,
+            attr,
+            is_on: false,
+            before: Vec::new(),
+        });
+        Ok(Some(drains))
+    }
+
+    /// Whether it has rings for calls.
+    #[must_use]
+    pub fn has_call_rings(&self) -> bool {
+        self.calls.is_some()
+    }
+
+    /// The events that the programs wake readers by, whose records say nothing.
+    pub fn bells(&self) -> impl Iterator<Item = (BorrowedFd<'_>, Cpu, Attr)> {
+        let calls = self.calls.iter();
+        calls.flat_map(|calls| {
+            let bells = calls.bells.iter();
+            bells.map(|(cpu, event)| (event.as_fd(), *cpu, calls.attr))
+        })
+    }
+
+    /// Lets go of the events by which readers are woken. The rings stay until another slot of this
+    /// number has its own: to take them out waits for a grace period.
+    pub(super) fn forget_bells(&self) {
+        let Some((calls, recorder)) = self.calls.as_ref().zip(self.recorder()) else {
+            return;
+        };
+        for (cpu, _) in &calls.bells {
+            // The map holds the event as well; what cannot be taken out goes with the map.
+            let _gone_later = recorder.bells.remove(&self.place(*cpu).to_ne_bytes());
+        }
+    }
+
+    fn place(&self, cpu: Cpu) -> u32 {
+        self.number * self.capture.n_cpus + cpu.0
+    }
+
+    fn recorder(&self) -> Option<&Recorder> {
+        self.capture.recorder.as_ref()
+    }
+
+    /// Has calls of the slot's tasks recorded from now on.
+    pub(super) fn record(&mut self, events: &CallEvents) -> Result<(), CaptureError> {
+        let lost = |cpu| [0, 1].map(|half| self.lost_so_far(cpu, half));
+        let before: Vec<_> = events
+            .ids
+            .iter()
+            .map(|(cpu, _)| (*cpu, lost(*cpu)))
+            .collect();
+        let Some(recorder) = self.recorder() else {
+            return Ok(());
+        };
+        for (cpu, [enter, leave]) in &events.ids {
+            let place = self.place(*cpu);
+            recorder.put(place, control::ENTER_ID, *enter);
+            recorder.put(place, control::LEAVE_ID, *leave);
+            let [enter, leave] = events.tracepoints.map(u64::from);
+            recorder.put(place, control::ENTER_TYPE, enter);
+            recorder.put(place, control::LEAVE_TYPE, leave);
+        }
+        let [enter, leave] = &events.admitted;
+        let told = recorder
+            .selections
+            .set(&self.number.to_ne_bytes(), &selected(enter, leave));
+        told.map_err(system("fill a map"))?;
+        if let Some(calls) = &mut self.calls {
+            (calls.is_on, calls.before) = (true, before);
+        }
+        Ok(())
+    }
+
+    /// Has no more calls recorded. What programs are writing just now may still come.
+    ///
+    /// # Errors
+    /// [`CaptureError::System`].
+    pub fn stop_recording(&mut self) -> Result<(), CaptureError> {
+        if !self.calls.as_ref().is_some_and(|calls| calls.is_on) {
+            return Ok(());
+        }
+        if let Some(recorder) = self.recorder() {
+            let nothing = [0; selection::SIZE];
+            let told = recorder
+                .selections
+                .set(&self.number.to_ne_bytes(), &nothing);
+            told.map_err(system("fill a map"))?;
+        }
+        if let Some(calls) = &mut self.calls {
+            calls.is_on = false;
+        }
+        Ok(())
+    }
+
+    /// How many records of a half found no room on this CPU since the run began.
+    #[must_use]
+    pub fn lost_calls(&self, cpu: Cpu, half: Half) -> u64 {
+        let calls = self.calls.iter().flat_map(|calls| &calls.before);
+        let before = calls.filter(|(of, _)| *of == cpu).map(|(_, lost)| lost);
+        let before = before.filter_map(|lost| lost.get(half as usize)).sum();
+        self.lost_so_far(cpu, half as usize).saturating_sub(before)
+    }
+
+    fn lost_so_far(&self, cpu: Cpu, half: usize) -> u64 {
+        let field = LOST.get(half).copied().unwrap_or_default();
+        let place = self.place(cpu);
+        self.recorder()
+            .map_or(0, |recorder| recorder.get(place, field))
+    }
+}

@@ -1,0 +1,69 @@
+//! Whether BPF programs can record calls on this machine.
+
+use super::Bench;
+use crate::plan::{CallSource, Reach};
+use perf_live::errors::chain;
+use perf_live::events::Rings;
+
+/// Why BPF programs cannot record calls here, though the user asked for it.
+#[derive(Debug, thiserror::Error)]
+#[error("BPF cannot record calls here (`--source bpf`): {why}")]
+pub struct UnrecordedError {
+    why: String,
+    hint: Option<String>,
+}
+
+impl UnrecordedError {
+    /// Returns what the user can do about it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        self.hint.clone()
+    }
+
+    fn because(why: impl Into<String>) -> Self {
+        Self {
+            why: why.into(),
+            hint: Some("leave it to the kernel: --source perf".to_owned()),
+        }
+    }
+}
+
+impl Bench<'_> {
+    /// Whether programs record the calls of a run whose plan lets them.
+    pub(super) fn records_calls(&self) -> bool {
+        self.source == CallSource::Bpf
+    }
+
+    /// Checks that programs can record calls here, if the user asked for that.
+    ///
+    /// # Errors
+    /// [`UnrecordedError`].
+    pub fn can_record_calls(&self) -> Result<(), UnrecordedError> {
+        if !self.records_calls() {
+            return Ok(());
+        }
+        if self.host.has_own_pid_namespace() {
+            let why = "a program knows tasks by their ids in the machine's first namespace of processes, and this process has another";
+            return Err(UnrecordedError::because(why));
+        }
+        match self.reach() {
+            Ok(Reach::Everything) => {}
+            Ok(_) => {
+                let why = "it needs the right to trace everything";
+                return Err(UnrecordedError::because(why));
+            }
+            Err(error) => return Err(UnrecordedError::because(chain(&error))),
+        }
+        if let Err(error) = self.programs() {
+            return Err(UnrecordedError {
+                hint: error.hint(),
+                ..UnrecordedError::because(chain(error))
+            });
+        }
+        // Programs wake the reader by the ring of a whole CPU.
+        let lasting = Rings::lasting(&self.cpus, 1);
+        lasting
+            .map(drop)
+            .map_err(|error| UnrecordedError::because(chain(&error)))
+    }
+}
