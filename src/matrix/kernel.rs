@@ -1,8 +1,8 @@
 //! Finds the files that a kernel of a list is booted from.
 
 use super::cache::{self, CacheError};
-use super::fetch::{self, FetchError};
-use crate::scenario::{KernelSource, KernelSpec};
+use super::fetch::{self, FetchError, Wanted};
+use crate::scenario::{Architecture, KernelSource, KernelSpec};
 use perf_records::units::shown_path;
 use std::ffi::OsString;
 use std::io;
@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 pub struct Kernel {
     /// Its name in the list.
     pub name: String,
-    /// Its bzImage.
+    /// The architecture that it is for.
+    pub arch: Architecture,
+    /// Its image: a bzImage, or arm64's Image.
     pub image: PathBuf,
     /// Its `lib/modules/RELEASE`; `None` if all that a guest needs is built in.
     pub modules: Option<PathBuf>,
@@ -23,6 +25,10 @@ pub struct Kernel {
     pub append: String,
     /// A program with its arguments under which all commands in the guest run; may be empty.
     pub under: Vec<OsString>,
+    /// The folder with the guest's files; without it they are the host's.
+    pub root: Option<PathBuf>,
+    /// The harness that runs in the guest, a static program; without it it is this very program.
+    pub harness: Option<PathBuf>,
     /// The folder that it was fetched into.
     fetched: Option<PathBuf>,
 }
@@ -31,14 +37,38 @@ impl Kernel {
     #[cfg(test)]
     pub(super) fn of_image(name: &str, image: &str, modules: Option<&str>) -> Self {
         Self {
-            name: name.to_owned(),
-            image: image.into(),
             modules: modules.map(Into::into),
+            ..Self::new(name.to_owned(), image.into())
+        }
+    }
+
+    /// A kernel of this program's architecture, with the host's files.
+    fn new(name: String, image: PathBuf) -> Self {
+        Self {
+            name,
+            arch: Architecture::OWN,
+            image,
+            modules: None,
             config: None,
             append: String::new(),
             under: Vec::new(),
+            root: None,
+            harness: None,
             fetched: None,
         }
+    }
+
+    /// Returns a command as it is there: where the harness of the guest is another than this very
+    /// program, a command that begins with this one begins with that.
+    pub(super) fn words(&self, command: &[OsString]) -> Vec<OsString> {
+        let mut words = command.to_vec();
+        let own = std::env::current_exe().ok().map(PathBuf::into_os_string);
+        if let (Some(first), Some(harness)) = (words.first_mut(), &self.harness)
+            && own.as_ref() == Some(first)
+        {
+            *first = harness.clone().into();
+        }
+        words
     }
 
     /// Returns what was kept beside a fetched kernel, which never changes.
@@ -133,10 +163,16 @@ impl Place {
                 image_of(name, list, image, modules.as_deref())?
             }
             KernelSource::Package { suite, package } => {
-                let folder = cache::folder()?
-                    .join("kernels")
-                    .join(format!("{suite}-{package}"));
-                fetch::packages(&folder, suite, package, say).map_err(|source| {
+                let folder =
+                    cache::folder()?
+                        .join("kernels")
+                        .join(kept_in(suite, package, spec.guest.arch));
+                let wanted = Wanted {
+                    suite,
+                    package,
+                    arch: spec.guest.arch,
+                };
+                fetch::packages(&folder, &wanted, say).map_err(|source| {
                     let name = spec.name.clone();
                     let source = Box::new(source);
                     KernelError::Fetch { name, source }
@@ -144,11 +180,25 @@ impl Place {
                 unpacked(name, &folder)?
             }
         };
+        let found = |path: &PathBuf| absolute(&spec.name, &list.join(path));
         Ok(Self::Guest(Kernel {
+            arch: spec.guest.arch,
             append: spec.append.clone(),
             under: under(spec, list)?,
+            root: spec.guest.root.as_ref().map(found).transpose()?,
+            harness: spec.guest.harness.as_ref().map(found).transpose()?,
             ..kernel
         }))
+    }
+}
+
+/// Returns the name of the folder that a package is kept in. Names of Debian's kernels end with
+/// the architecture; two architectures may have any other name.
+fn kept_in(suite: &str, package: &str, arch: Architecture) -> String {
+    if package.ends_with(arch.word()) {
+        format!("{suite}-{package}")
+    } else {
+        format!("{suite}-{package}-{}", arch.word())
     }
 }
 
@@ -181,13 +231,8 @@ fn image_of(
 ) -> Result<Kernel, KernelError> {
     let found = |path: &Path| absolute(&name, &list.join(path));
     Ok(Kernel {
-        image: found(image)?,
         modules: modules.map(found).transpose()?,
-        config: None,
-        append: String::new(),
-        under: Vec::new(),
-        fetched: None,
-        name,
+        ..Kernel::new(name.clone(), found(image)?)
     })
 }
 
@@ -219,13 +264,10 @@ fn unpacked(name: String, fetched: &Path) -> Result<Kernel, KernelError> {
         modules.join("config"),
     ]);
     Ok(Kernel {
-        image: image.ok_or_else(|| lacks("image"))?,
         config,
         modules: Some(modules),
-        append: String::new(),
-        under: Vec::new(),
         fetched: Some(fetched.to_owned()),
-        name,
+        ..Kernel::new(name.clone(), image.ok_or_else(|| lacks("image"))?)
     })
 }
 

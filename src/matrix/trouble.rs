@@ -1,14 +1,12 @@
 //! Why a command in a guest has no end, with the guest's last words.
 
+use super::hardware;
 use super::initramfs::OwnFileError;
 use super::kernel::Kernel;
 use super::modules::ModuleError;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
-
-/// The program that runs guests.
-pub(super) const QEMU: &str = "qemu-system-x86_64";
 
 /// Files of a guest: the output on its serial line, and that of QEMU.
 pub(super) const CONSOLE: &str = "console";
@@ -18,8 +16,13 @@ pub(super) const SAID: &str = "qemu";
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
     /// QEMU cannot be run.
-    #[error("cannot run `{QEMU}`, in which kernels are booted")]
-    Qemu(#[source] io::Error),
+    #[error("cannot run `{program}`, in which kernels are booted")]
+    Qemu {
+        /// The program.
+        program: &'static str,
+        /// The error of starting it.
+        source: io::Error,
+    },
     /// The harness cannot be put into the guest.
     #[error(transparent)]
     OwnFile(#[from] OwnFileError),
@@ -86,14 +89,19 @@ impl GuestError {
     /// Returns what can be done about it, if anything, where this kernel was to be booted.
     #[must_use]
     pub fn hint(&self, kernel: Option<&Kernel>) -> Option<String> {
-        if matches!(self, Self::Qemu(_)) {
-            return Some("install it: apt-get install qemu-system-x86".to_owned());
+        if let Self::Qemu { program, .. } = self {
+            let package = hardware::package(program);
+            return Some(format!("install it: apt-get install {package}"));
+        }
+        if let Self::OwnFile(error) = self {
+            return error.hint();
         }
         let kernel = kernel?;
         match (self, &kernel.modules) {
             (Self::Lack { .. } | Self::NotUp { .. }, Some(_)) => Some(format!(
                 "the kernel must have, built in or in its folder of modules: {NEEDED}. Kernels for clouds \
-                 (linux-image-cloud-amd64) have no 9P_FS"
+                 (linux-image-cloud-{}) have no 9P_FS",
+                kernel.arch.word()
             )),
             (Self::Lack { .. } | Self::NotUp { .. } | Self::Died { was_up: false, .. }, None) => {
                 Some(format!(
