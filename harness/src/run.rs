@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use trace_harness::report;
 use trace_harness::run::{Action, Bench, Enforced};
 use trace_harness::run::{Control, Fault, Item, Options, ScenarioReport, Suite, Update};
+use trace_harness::scenario::Architecture;
 use trace_harness::snapshot::{self, Place};
 use trace_harness::verdict::Verdict;
 
@@ -103,6 +104,8 @@ pub(crate) enum UpdateFor {
     All,
     /// For this kernel's version
     Kernel,
+    /// For this kernel's architecture
+    Arch,
     /// Where there is none yet
     Unseen,
 }
@@ -204,6 +207,7 @@ fn verdict_options(arguments: &Arguments) -> Vec<String> {
     let update = arguments.update.map(|whom| match whom {
         UpdateFor::All => "--update=all".to_owned(),
         UpdateFor::Kernel => "--update=kernel".to_owned(),
+        UpdateFor::Arch => "--update=arch".to_owned(),
         UpdateFor::Unseen => "--update=unseen".to_owned(),
     });
     let policy = arguments.policy.as_ref().map(|file| {
@@ -249,6 +253,7 @@ fn run(arguments: &Arguments, suite: &Suite<'_>, share: Option<&Share>) -> u8 {
         update: match (arguments.update, is_ci()) {
             (Some(UpdateFor::All), _) => Update::Accept,
             (Some(UpdateFor::Kernel), _) => Update::Variant,
+            (Some(UpdateFor::Arch), _) => Update::OfArch,
             (Some(UpdateFor::Unseen), _) => Update::Unseen,
             (None, true) => Update::Never,
             (None, false) => Update::Pending,
@@ -270,7 +275,8 @@ fn run(arguments: &Arguments, suite: &Suite<'_>, share: Option<&Share>) -> u8 {
     if arguments.traces {
         let host = Host::running();
         let release = host.kernel_release().unwrap_or_default();
-        report::machine_json(&mut head, &release, &host.settings());
+        let arch = Architecture::OWN.word();
+        report::machine_json(&mut head, (&release, arch), &host.settings());
     }
     head.extend(share.map(|share| share.line.as_str()));
     if format == Form::Json {

@@ -1,5 +1,6 @@
 //! The results of the same scenarios on several kernels, and their differences.
 
+use crate::snapshot;
 use crate::upgrade::{Answer, Facts};
 use crate::verdict::{Finding, Verdict};
 use serde::Deserialize;
@@ -83,6 +84,8 @@ struct Line {
     only_snapshot: bool,
     release: Option<String>,
     #[serde(default)]
+    arch: String,
+    #[serde(default)]
     settings: BTreeMap<String, String>,
 }
 
@@ -104,6 +107,7 @@ impl Column {
         };
         if let ("machine", Some(release)) = (line.kind.as_str(), &line.release) {
             self.facts.release.clone_from(release);
+            self.facts.arch = line.arch;
             self.facts.settings = line.settings;
             return false;
         }
@@ -143,6 +147,15 @@ impl Column {
         let is_new = self.only_snapshot.contains(scenario);
         let is_stable = again.iter().all(|answer| answer.trace == first.trace);
         (is_stable && (is_right || is_new)).then_some((&first.trace, is_new))
+    }
+
+    /// The kernel, as far as it decides which snapshot is right.
+    #[must_use]
+    pub fn of_snapshots(&self) -> snapshot::Kernel<'_> {
+        snapshot::Kernel {
+            release: &self.release,
+            arch: &self.facts.arch,
+        }
     }
 
     /// Makes a scenario pass whose trace has become its snapshot.
