@@ -52,6 +52,22 @@ fn what_is_not_met_skips_fails_or_is_noted() {
 }
 
 #[test]
+fn a_scenario_of_another_architecture_is_skipped() {
+    let mut all = Architecture::ALL.into_iter();
+    let other = all.find(|it| *it != Architecture::OWN).unwrap().word();
+    let own = Architecture::OWN.word();
+    match resolve_text(&format!("requires: {{ arch: {other} }}")) {
+        Resolved::Unmet(lacks) => {
+            assert_eq!(lacks[0].of, LackOf::Machine);
+            assert_eq!(texts(lacks), [format!("needs {other}, this is {own}")]);
+        }
+        found => panic!("{found:?}"),
+    }
+    let plan = planned(&format!("requires: {{ arch: {own} }}"));
+    assert!(plan.notes.is_empty());
+}
+
+#[test]
 fn what_is_met_changes_nothing() {
     let plan = planned(
         "requires: { features: [bpf], hard: { commands: ['true'] }, best_effort: { kernel: '>= 6.1', features: [root] } }",
