@@ -136,10 +136,8 @@ mod tests {
             sees: vec!["/usr/local/go/bin".into()],
             ..Job::default()
         };
-        let kernel = Kernel {
-            root: Some("/roots/arm64".into()),
-            ..Kernel::of_image("k", "/image", Some("/cache/modules"))
-        };
+        let mut kernel = Kernel::of_image("k", "/image", Some("/cache/modules"));
+        kernel.root = Some("/roots/arm64".into());
         let orders = Orders::new(&job, &kernel);
         let lent: Vec<String> = orders
             .lent

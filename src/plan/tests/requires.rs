@@ -1,6 +1,7 @@
 //! What a machine lacks: what skips a scenario, what fails it, and what it does without.
 
 use super::*;
+use crate::scenario::Architecture;
 
 fn resolve_text(rest: &str) -> Resolved {
     let text = format!("description: d\nworkload: {{ run: [a] }}\n{rest}\n");
