@@ -2,8 +2,9 @@
 //!
 //! A scenario below a folder `scenarios` has its snapshot at the same place below the `snapshots`
 //! beside it; any other has it in a folder `snapshots` of its own. `name.snap` is for all kernels;
-//! `name@6.1.snap` and `name@6.1.0.snap` are for those, the longest match wins. What waits for
-//! review is `name.snap.new`, where cargo-insta looks for it. A row of a `matrix` has a snapshot of
+//! `name@6.1.snap` and `name@6.1.0.snap` are for those, the longest match wins. `name@arm64.snap` is
+//! for all kernels of that architecture, and goes before these; `name@6.1-arm64.snap` goes before
+//! both. What waits for review is `name.snap.new`, where cargo-insta looks for it. A row of a `matrix` has a snapshot of
 //! its own: `name,mode=wal,sync=FULL.snap`, `name,mode=wal,sync=FULL@6.1.snap`. No shell takes
 //! these characters for a pattern, and [`Scenario::label`](crate::scenario::Scenario::label) tells
 //! how all others are written.
@@ -27,6 +28,41 @@ pub struct Place {
     pub root: PathBuf,
     /// The scenario's name: its path below `scenarios` without the ending.
     pub name: String,
+}
+
+/// A kernel, as far as it decides which snapshot is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel<'a> {
+    /// Its release.
+    pub release: &'a str,
+    /// Its architecture, by Debian's word for it.
+    pub arch: &'a str,
+}
+
+impl<'a> Kernel<'a> {
+    /// A kernel of this release, and of this program's architecture.
+    #[must_use]
+    pub fn native(release: &'a str) -> Self {
+        let arch = if cfg!(target_arch = "aarch64") {
+            "arm64"
+        } else {
+            "amd64"
+        };
+        Self { release, arch }
+    }
+
+    /// What the names of variants for it end with, the most specific one first.
+    fn variants(self) -> Vec<String> {
+        let numbers = version(self.release);
+        let longer = (2..=numbers.len()).rev();
+        let versions: Vec<String> = longer
+            .filter_map(|n| Some(numbers.get(..n)?.join(".")))
+            .collect();
+        let both = versions.iter().map(|it| format!("@{it}-{}", self.arch));
+        let of_arch = [format!("@{}", self.arch)];
+        let of_version = versions.iter().map(|it| format!("@{it}"));
+        both.chain(of_arch).chain(of_version).collect()
+    }
 }
 
 /// A snapshot as it was read, with its file.
@@ -140,37 +176,59 @@ impl Place {
 
     /// Returns the snapshot for kernels whose releases share the first `numbers` numbers.
     #[must_use]
-    pub fn variant(&self, release: &str, numbers: usize) -> PathBuf {
-        let version: Vec<&str> = version(release).into_iter().take(numbers).collect();
-        self.file(&format!("@{}", version.join(".")))
+    pub fn variant(&self, kernel: Kernel<'_>, numbers: usize) -> PathBuf {
+        self.file(&format!("@{}", beginning(kernel.release, numbers)))
+    }
+
+    /// The same, for those of its architecture alone.
+    #[must_use]
+    pub fn variant_of_arch(&self, kernel: Kernel<'_>, numbers: usize) -> PathBuf {
+        let version = beginning(kernel.release, numbers);
+        self.file(&format!("@{version}-{}", kernel.arch))
+    }
+
+    /// Returns the snapshot for all kernels of an architecture.
+    #[must_use]
+    pub fn arch(&self, kernel: Kernel<'_>) -> PathBuf {
+        self.file(&format!("@{}", kernel.arch))
+    }
+
+    /// Whether a snapshot is for this kernel, among others.
+    #[must_use]
+    pub fn is_for(&self, file: &Path, kernel: Kernel<'_>) -> bool {
+        let mut all = kernel.variants().into_iter().chain([String::new()]);
+        all.any(|variant| self.file(&variant) == file)
     }
 
     /// Returns the snapshot to compare with on a kernel: the most specific one that exists, else
     /// the common one.
     #[must_use]
-    pub fn choose(&self, release: &str) -> PathBuf {
-        let mut numbers = version(release);
-        while numbers.len() > 1 {
-            let file = self.file(&format!("@{}", numbers.join(".")));
-            if file.exists() {
-                return file;
-            }
-            numbers.pop();
-        }
-        self.file("")
+    pub fn choose(&self, kernel: Kernel<'_>) -> PathBuf {
+        let files = kernel.variants().into_iter().map(|it| self.file(&it));
+        let mut there = files.filter(|file| file.exists());
+        there.next().unwrap_or_else(|| self.common())
     }
 
     /// Returns the file for a trace that is right on this kernel alone, if `chosen` was compared
     /// with and differs: the variant of its version, such as 6.1, if that was the common snapshot,
     /// and else the same file. Without any snapshot it is the common one.
     #[must_use]
-    pub fn for_kernel(&self, chosen: &Path, release: &str) -> PathBuf {
-        let numbers = version(release);
-        match numbers.get(..2) {
-            Some(version) if chosen == self.file("") && chosen.exists() => {
-                self.file(&format!("@{}", version.join(".")))
-            }
-            _ => chosen.to_owned(),
+    pub fn for_kernel(&self, chosen: &Path, kernel: Kernel<'_>) -> PathBuf {
+        let is_common = chosen == self.common() && chosen.exists();
+        if is_common && version(kernel.release).len() > 1 {
+            self.variant(kernel, 2)
+        } else {
+            chosen.to_owned()
+        }
+    }
+
+    /// The same for a trace that is right on all kernels of this architecture.
+    #[must_use]
+    pub fn for_arch(&self, chosen: &Path, kernel: Kernel<'_>) -> PathBuf {
+        if chosen == self.common() && chosen.exists() {
+            self.arch(kernel)
+        } else {
+            chosen.to_owned()
         }
     }
 
@@ -179,8 +237,8 @@ impl Place {
     ///
     /// # Errors
     /// [`SnapshotError::Redundant`], [`SnapshotError::Read`].
-    pub fn stored(&self, release: &str) -> Result<Stored, SnapshotError> {
-        let file = self.choose(release);
+    pub fn stored(&self, kernel: Kernel<'_>) -> Result<Stored, SnapshotError> {
+        let file = self.choose(kernel);
         self.check_variants()?;
         let text = read(&file)?;
         Ok(Stored { file, text })
@@ -213,6 +271,12 @@ fn version(release: &str) -> Vec<&str> {
     let is_of_it = |c: char| c.is_ascii_digit() || c == '.';
     let version = release.split(|c| !is_of_it(c)).next();
     version.unwrap_or_default().split('.').collect()
+}
+
+/// Returns the first numbers of a release.
+fn beginning(release: &str, numbers: usize) -> String {
+    let version: Vec<&str> = version(release).into_iter().take(numbers).collect();
+    version.join(".")
 }
 
 /// Reads the text of a snapshot; `None` if there is no such file.
@@ -497,15 +561,55 @@ mod tests {
         for name in ["x.snap", "x@6.1.snap", "x@6.1.5.snap"] {
             write(&file(name), name, &provenance).unwrap();
         }
-        assert_eq!(place.choose("6.1.5-18-amd64"), file("x@6.1.5.snap"));
-        assert_eq!(place.choose("6.1.7"), file("x@6.1.snap"));
-        assert_eq!(place.choose("6.12.0"), file("x.snap"));
+        assert_eq!(
+            place.choose(Kernel::native("6.1.5-18-amd64")),
+            file("x@6.1.5.snap")
+        );
+        assert_eq!(place.choose(Kernel::native("6.1.7")), file("x@6.1.snap"));
+        assert_eq!(place.choose(Kernel::native("6.12.0")), file("x.snap"));
         assert!(place.check_variants().is_ok());
         write(&file("x@6.1.snap"), "x.snap", &provenance).unwrap();
         assert!(matches!(
             place.check_variants(),
             Err(SnapshotError::Redundant { .. })
         ));
+    }
+
+    #[test]
+    fn a_variant_of_an_architecture_goes_before_one_of_a_version_and_behind_one_of_both() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place {
+            root: dir.path().into(),
+            name: "x".into(),
+        };
+        let kernel = |release: &'static str, arch| Kernel { release, arch };
+        let (arm, other) = (kernel("6.1.5", "arm64"), kernel("6.1.5", "amd64"));
+        let file = |name: &str| dir.path().join(name);
+        for (name, of_arm, of_other) in [
+            ("x.snap", "x.snap", "x.snap"),
+            ("x@6.1.snap", "x@6.1.snap", "x@6.1.snap"),
+            ("x@arm64.snap", "x@arm64.snap", "x@6.1.snap"),
+            ("x@6.1-arm64.snap", "x@6.1-arm64.snap", "x@6.1.snap"),
+            (
+                "x@6.1.5-amd64.snap",
+                "x@6.1-arm64.snap",
+                "x@6.1.5-amd64.snap",
+            ),
+        ] {
+            fs::write(file(name), "").unwrap();
+            assert_eq!(place.choose(arm), file(of_arm), "{name}");
+            assert_eq!(place.choose(other), file(of_other), "{name}");
+        }
+        assert_eq!(
+            place.choose(kernel("6.12.0", "arm64")),
+            file("x@arm64.snap")
+        );
+        let common = file("x.snap");
+        assert_eq!(place.for_arch(&common, arm), file("x@arm64.snap"));
+        assert_eq!(place.for_kernel(&common, arm), file("x@6.1.snap"));
+        assert_eq!(place.for_arch(&file("x@6.1.snap"), arm), file("x@6.1.snap"));
+        assert!(place.is_for(&file("x@arm64.snap"), arm));
+        assert!(!place.is_for(&file("x@arm64.snap"), other));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use proof::whole_run;
 use syscall_model::UNREAD;
 use trace_harness::plan::{CallSource, MOST_CALLS, MemoryReader, Reach};
 use trace_harness::run::{Bench, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS};
-use trace_harness::scenario::Feature;
+use trace_harness::scenario::{Architecture, Feature};
 
 /// One line of the report.
 struct Finding {
@@ -49,7 +49,7 @@ pub(crate) fn main() -> u8 {
             }
         }
     }
-    let verdict = match (is_fit, trace_harness::matrix::qemu()) {
+    let verdict = match (is_fit, trace_harness::matrix::qemu(Architecture::OWN)) {
         (true, _) => "scenarios can run here",
         (false, Ok(_)) => {
             "scenarios cannot run here: see the lines marked NO; they can in a virtual machine: harness run --vm"
@@ -110,7 +110,7 @@ fn examine(host: &Host) -> Vec<Finding> {
 
 /// Tries virtual machines, in which scenarios need no right to trace.
 fn guests() -> Finding {
-    let result = trace_harness::matrix::qemu().map_err(|error| {
+    let result = trace_harness::matrix::qemu(Architecture::OWN).map_err(|error| {
         let remedy = error.hint(None).unwrap_or_default();
         (chain(&error), remedy)
     });

@@ -23,6 +23,7 @@ pub(crate) use steering::{STOP, is_asked_for as is_for_bisect};
 use trace_harness::report;
 use trace_harness::run::{Action, Bench, Enforced};
 use trace_harness::run::{Control, Fault, Item, Options, Suite, Update};
+use trace_harness::scenario::Architecture;
 use trace_harness::verdict::Verdict;
 
 #[derive(Debug, clap::Args)]
@@ -118,6 +119,8 @@ pub(crate) enum UpdateFor {
     All,
     /// For this kernel's version
     Kernel,
+    /// For this kernel's architecture
+    Arch,
     /// Where there is none yet
     Unseen,
 }
@@ -238,6 +241,7 @@ fn verdict_options(arguments: &Arguments) -> Vec<String> {
     let update = arguments.update.map(|whom| match whom {
         UpdateFor::All => "--update=all".to_owned(),
         UpdateFor::Kernel => "--update=kernel".to_owned(),
+        UpdateFor::Arch => "--update=arch".to_owned(),
         UpdateFor::Unseen => "--update=unseen".to_owned(),
     });
     let policy = arguments.policy.as_ref().map(|file| {
@@ -289,6 +293,7 @@ fn run(
         update: match (arguments.update, is_ci()) {
             (Some(UpdateFor::All), _) => Update::Accept,
             (Some(UpdateFor::Kernel), _) => Update::Variant,
+            (Some(UpdateFor::Arch), _) => Update::OfArch,
             (Some(UpdateFor::Unseen), _) => Update::Unseen,
             (None, is_ci) if is_ci || is_for_bisect => Update::Never,
             (None, _) => Update::Pending,
@@ -310,7 +315,8 @@ fn run(
     if arguments.traces {
         let host = Host::running();
         let release = host.kernel_release().unwrap_or_default();
-        report::machine_json(&mut head, &release, &host.settings());
+        let arch = Architecture::OWN.word();
+        report::machine_json(&mut head, (&release, arch), &host.settings());
     }
     head.extend(share.map(|share| share.line.as_str()));
     if format == Form::Json {

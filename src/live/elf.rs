@@ -45,6 +45,13 @@ pub fn loaded(bytes: &[u8]) -> &[u8] {
     end.and_then(|end| bytes.get(..end)).unwrap_or(bytes)
 }
 
+/// The number of the machine that a program of a 64-bit machine is for, as `EM_X86_64`.
+#[must_use]
+pub fn machine(bytes: &[u8]) -> Option<u16> {
+    let elf = Elf::parse(bytes).ok()?;
+    Some(elf.elf_header().e_machine(elf.endian()).0)
+}
+
 /// The path of the loader of a program of a 64-bit machine; a static program has none.
 #[must_use]
 pub fn interpreter(bytes: &[u8]) -> Option<&str> {

@@ -6,6 +6,7 @@
 
 use super::cache::CacheError;
 use super::work::Work;
+use crate::scenario::Architecture;
 use perf_records::units::shown_path;
 use std::collections::BTreeSet;
 use std::io;
@@ -82,11 +83,17 @@ impl FetchError {
     }
 }
 
+/// A package of a kernel.
+pub(super) struct Wanted<'a> {
+    pub(super) suite: &'a str,
+    pub(super) package: &'a str,
+    pub(super) arch: Architecture,
+}
+
 /// Unpacks the packages of a kernel into its folder, unless they are there already.
 pub(super) fn packages(
     folder: &Path,
-    suite: &str,
-    package: &str,
+    wanted: &Wanted<'_>,
     say: &mut dyn FnMut(String),
 ) -> Result<(), FetchError> {
     let root = folder.join(ROOT);
@@ -103,10 +110,12 @@ pub(super) fn packages(
     let mut archives = archives(&by_hand).map_err(write)?;
     if archives.is_empty() {
         say(format!(
-            "fetching {package} of Debian {suite} into {}",
+            "fetching {} of Debian {} into {}",
+            wanted.package,
+            wanted.suite,
             shown_path(folder)
         ));
-        archives = fetch(work.path(), suite, package, &by_hand)?;
+        archives = fetch(work.path(), wanted, &by_hand)?;
     }
     let whole = work.path().join(ROOT);
     for archive in &archives {
@@ -164,16 +173,11 @@ fn index(root: &Path) {
     }
 }
 
-fn fetch(
-    work: &Path,
-    suite: &str,
-    package: &str,
-    by_hand: &Path,
-) -> Result<Vec<PathBuf>, FetchError> {
+fn fetch(work: &Path, wanted: &Wanted<'_>, by_hand: &Path) -> Result<Vec<PathBuf>, FetchError> {
     let mut said = String::new();
     for mirror in mirrors() {
-        let apt = Apt::new(&work.join("apt"), suite, &mirror)?;
-        match apt.fetch(package)? {
+        let apt = Apt::new(&work.join("apt"), wanted, &mirror)?;
+        match apt.fetch(wanted.package)? {
             Ok(archives) => return Ok(archives),
             Err(complaint) => {
                 let lines = complaint.lines().map(|line| format!("\n        {line}"));
@@ -182,8 +186,8 @@ fn fetch(
         }
     }
     Err(FetchError::NoMirror {
-        package: package.to_owned(),
-        suite: suite.to_owned(),
+        package: wanted.package.to_owned(),
+        suite: wanted.suite.to_owned(),
         said,
         by_hand: by_hand.to_owned(),
     })
@@ -221,7 +225,7 @@ struct Apt {
 }
 
 impl Apt {
-    fn new(folder: &Path, suite: &str, mirror: &str) -> Result<Self, FetchError> {
+    fn new(folder: &Path, wanted: &Wanted<'_>, mirror: &str) -> Result<Self, FetchError> {
         let write = |source| FetchError::Write {
             folder: folder.to_owned(),
             source,
@@ -254,11 +258,11 @@ impl Apt {
             // Suites that are no longer maintained have old dates.
             ("Acquire::Check-Valid-Until", "false".to_owned()),
             ("APT::Sandbox::User", "root".to_owned()),
-            ("APT::Architecture", "amd64".to_owned()),
+            ("APT::Architecture", wanted.arch.word().to_owned()),
         ] {
             text.push_str(&format!("{key} \"{value}\";\n"));
         }
-        let sources = format!("deb {}{mirror} {suite} main\n", keys());
+        let sources = format!("deb {}{mirror} {} main\n", keys(), wanted.suite);
         let configuration = folder.join("apt.conf");
         for (file, contents) in [
             (folder.join("status"), ""),
@@ -401,7 +405,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(ROOT)).unwrap();
         let mut said = Vec::new();
-        packages(folder.path(), "none", "none", &mut |text| said.push(text)).unwrap();
+        let none = Wanted {
+            suite: "none",
+            package: "none",
+            arch: Architecture::OWN,
+        };
+        packages(folder.path(), &none, &mut |text| said.push(text)).unwrap();
         assert_eq!(said, [""; 0]);
     }
 }

@@ -1,16 +1,17 @@
 //! Runs one command on one kernel in QEMU, from boot to end.
 
 use super::frame::Frame;
+use super::hardware::{self, Accelerator};
 use super::initramfs;
 use super::job::{Job, Orders, tag};
 use super::kernel::Kernel;
 use super::kvm::Kvm;
 use super::modules::{self, NEEDED};
 use super::talk::{feed, listen};
-use super::trouble::{Boot, CONSOLE, Console, GuestError, QEMU, SAID};
-use super::{PORT, ROOT, TIMES};
+use super::trouble::{Boot, CONSOLE, Console, GuestError, SAID};
+use super::{PORT, ROOT};
+use crate::scenario::Architecture;
 use perf_live::sys::process::end_with_us;
-use perf_live::sys::tsc::tsc_khz;
 use perf_live::units::ExitKind;
 use std::cell::Cell;
 use std::fs::File;
@@ -84,16 +85,6 @@ const UP: Duration = Duration::from_secs(90);
 /// How long a kernel may go on once its console has said that it is over.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How much longer scenarios may take in an emulated guest. The kernel passes on unknown words of
-/// its command line as init's environment.
-const SLOWER: u32 = 6;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Accelerator {
-    Kvm,
-    Tcg,
-}
-
 /// Runs a command in a guest with this kernel.
 ///
 /// Needs no rights: the guest reads the host's files as this user may, and writes none but below
@@ -113,11 +104,11 @@ pub fn run(
         None => Vec::new(),
     };
     let job = Job {
-        command: [kernel.under.as_slice(), &job.command].concat(),
+        command: [kernel.under.as_slice(), &kernel.words(&job.command)].concat(),
         ..job.clone()
     };
-    let orders = Orders::new(&job, kernel.modules.as_deref(), kernel.config.as_deref());
-    let first = initramfs::build(&modules, &orders)?;
+    let orders = Orders::new(&job, kernel);
+    let first = initramfs::build(&modules, &orders, kernel)?;
     let folder = tempfile::Builder::new()
         .prefix("harness-vm-")
         .tempdir()
@@ -135,7 +126,7 @@ pub fn run(
         up: Cell::new(false),
     };
     let kvm = Kvm::of_machine();
-    if kvm.is_worth_a_try() {
+    if kernel.arch == Architecture::OWN && kvm.is_worth_a_try() {
         match guest.run(Accelerator::Kvm, hear) {
             Err(GuestError::NotUp { .. } | GuestError::Died { .. }) if !guest.up.get() => {
                 let ended = guest.run(Accelerator::Tcg, hear);
@@ -151,16 +142,19 @@ pub fn run(
     guest.run(Accelerator::Tcg, hear)
 }
 
-/// Returns the name and version of QEMU.
+/// Returns the name and version of QEMU for guests of an architecture.
 ///
 /// # Errors
 /// [`GuestError::Qemu`].
-pub fn qemu() -> Result<String, GuestError> {
-    let output = Command::new(QEMU).arg("--version").output();
-    let said = output.map_err(GuestError::Qemu)?.stdout;
+pub fn qemu(arch: Architecture) -> Result<String, GuestError> {
+    let program = hardware::program(arch);
+    let output = Command::new(program).arg("--version").output();
+    let said = output
+        .map_err(|source| GuestError::Qemu { program, source })?
+        .stdout;
     let said = String::from_utf8_lossy(&said).into_owned();
     Ok(format!(
-        "{QEMU}: {}",
+        "{program}: {}",
         said.lines().next().unwrap_or_default()
     ))
 }
@@ -274,29 +268,10 @@ impl Guest<'_> {
             what: "write what QEMU says",
             source,
         })?;
-        let mut qemu = Command::new(QEMU);
-        qemu.args(match accelerator {
-            Accelerator::Kvm => ["-accel", "kvm", "-cpu", "host"],
-            // The CPUs take turns in one thread: opening an event makes Linux patch its own code
-            // (text_poke_bp_batch()), and with a thread for each CPU guests have panicked during
-            // that. Linux does not start with the cmpxchg16b of this model; with rdrand it has
-            // random numbers early.
-            Accelerator::Tcg => [
-                "-accel",
-                "tcg,thread=single",
-                "-cpu",
-                "qemu64,-cx16,+rdrand",
-            ],
-        });
-        qemu.args([
-            "-machine",
-            "q35,smm=off",
-            "-nodefaults",
-            "-display",
-            "none",
-            "-monitor",
-            "none",
-        ]);
+        let program = hardware::program(self.kernel.arch);
+        let mut qemu = Command::new(program);
+        qemu.args(hardware::machine(self.kernel.arch, accelerator));
+        qemu.args(["-nodefaults", "-display", "none", "-monitor", "none"]);
         qemu.args(["-no-reboot", "-rtc", "base=utc"]);
         let hardware = &self.kernel.hardware;
         let cpus = hardware.cpus.unwrap_or(self.machine.cpus);
@@ -327,7 +302,8 @@ impl Guest<'_> {
             .stdout(Stdio::piped())
             .stderr(said);
         end_with_us(&mut qemu);
-        qemu.spawn().map_err(GuestError::Qemu)
+        qemu.spawn()
+            .map_err(|source| GuestError::Qemu { program, source })
     }
 
     fn share(&self, qemu: &mut Command, tag: &str, path: &Path, more: &str) {
@@ -339,24 +315,10 @@ impl Guest<'_> {
             .arg(format!("virtio-9p-pci,fsdev={tag},mount_tag={tag}"));
     }
 
-    /// Returns the kernel's command line. Mitigations and the check of the clock take time and
-    /// change nothing that is observed. The emulated time stamp counter is the host's own: on a
-    /// busy machine a kernel that measures its rate may be far off, and with it all its timeouts.
-    /// Its check of the timer, which waits for ten ticks by counting loops, takes a busy host for a
-    /// machine without a timer (check_timer()).
+    /// Returns the kernel's command line.
     fn words(&self, accelerator: Accelerator) -> String {
-        let (append, start) = (&self.kernel.append, &self.start);
-        let emulated = match accelerator {
-            Accelerator::Kvm => String::new(),
-            Accelerator::Tcg => {
-                let rate = tsc_khz().map(|khz| format!("tsc_early_khz={khz}"));
-                let rate = rate.unwrap_or_default();
-                format!("no_timer_check {rate} {TIMES}={SLOWER}")
-            }
-        };
-        format!(
-            "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off random.trust_cpu=on {emulated} {append} {start}"
-        )
+        let machine = hardware::kernel_words(self.kernel.arch, accelerator);
+        format!("{machine} {} {}", self.kernel.append, self.start)
     }
 }
 

@@ -2,19 +2,20 @@
 //! powers off.
 //!
 //! ```text
-//! initramfs: modules -> the host's root by 9p, read-only -> a tmpfs over it for writes -> chroot -> the command
+//! initramfs: modules -> the root of the guest -> chroot -> the command
 //! ```
 
 use super::frame::{Frame, LONGEST};
-use super::job::{Orders, os, tag};
+use super::job::{Orders, os};
 use super::port;
+use super::root::{InitError, attach, failed, root};
 use super::trouble::OF_INIT;
 use super::{MODULES, ORDERS, TIMES};
-use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::mount::MsFlags;
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::resource::{Resource, setrlimit};
 use nix::sys::wait::{WaitStatus, waitpid};
-use nix::unistd::{chdir, chroot, sethostname, sync};
+use nix::unistd::{sethostname, sync};
 use perf_live::errors::chain;
 use perf_live::host::Host;
 use perf_live::sys::process::loopback;
@@ -27,25 +28,6 @@ use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
-
-/// What init could not do in the guest.
-#[derive(Debug, thiserror::Error)]
-#[error("{what}")]
-struct InitError {
-    what: String,
-    /// Whether it is a file system that a kernel may lack.
-    is_lack: bool,
-    source: io::Error,
-}
-
-fn failed<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> InitError {
-    let what = what.into();
-    move |source| InitError {
-        what,
-        is_lack: false,
-        source: source.into(),
-    }
-}
 
 /// The port to the host.
 type Port = Arc<Mutex<File>>;
@@ -135,78 +117,6 @@ fn serve(port: &Port) -> Result<ExitKind, InitError> {
     command(port, orders)
 }
 
-/// Mounts the host's root; writes stay in the guest.
-fn root(orders: &Orders) -> Result<(), InitError> {
-    for folder in ["/lower", "/rw", "/new", "/oldtmp"] {
-        fs::create_dir_all(folder).map_err(failed(format!("cannot make {folder}")))?;
-    }
-    let host = "trans=virtio,version=9p2000.L,msize=512000,cache=loose";
-    attach("9p", super::ROOT, "/lower", MsFlags::MS_RDONLY, host)?;
-    attach(
-        "tmpfs",
-        "tmpfs",
-        "/rw",
-        MsFlags::empty(),
-        "mode=755,size=75%",
-    )?;
-    for folder in ["/rw/upper", "/rw/work"] {
-        fs::create_dir(folder).map_err(failed(format!("cannot make {folder}")))?;
-    }
-    let layers = "lowerdir=/lower,upperdir=/rw/upper,workdir=/rw/work";
-    attach("overlay", "overlay", "/new", MsFlags::empty(), layers)?;
-    tmp(&orders.of_tmp)?;
-    for (index, folder) in orders.writes.iter().enumerate() {
-        let folder = os(folder.clone());
-        let at = format!("/new{}", folder.to_string_lossy());
-        // Writes must reach the host before the guest ends.
-        let through = "trans=virtio,version=9p2000.L,msize=512000,cache=mmap";
-        attach("9p", &tag(index), &at, MsFlags::empty(), through)?;
-    }
-    for folder in ["/proc", "/sys", "/dev"] {
-        let at = format!("/new{folder}");
-        fs::create_dir_all(&at).map_err(failed(format!("cannot make {at}")))?;
-        attach("", folder, &at, MsFlags::MS_MOVE, "")?;
-    }
-    chdir("/new").map_err(failed("cannot enter the host's root"))?;
-    attach("", ".", "/", MsFlags::MS_MOVE, "")?;
-    chroot(".").map_err(failed("cannot make the host's root the guest's"))?;
-    chdir("/").map_err(failed("cannot enter the root"))
-}
-
-/// Makes an empty `/tmp`, with the entries that the command works with.
-fn tmp(names: &[Vec<u8>]) -> Result<(), InitError> {
-    let at = "/new/tmp";
-    fs::create_dir_all(at).map_err(failed("cannot make /tmp"))?;
-    attach("", at, "/oldtmp", MsFlags::MS_BIND, "")?;
-    attach("tmpfs", "tmpfs", at, MsFlags::empty(), "mode=1777")?;
-    for name in names {
-        let name = os(name.clone());
-        let (from, to) = (Path::new("/oldtmp").join(&name), Path::new(at).join(&name));
-        let what = format!("cannot show `/tmp/{}` of the host", name.to_string_lossy());
-        let Ok(about) = fs::symlink_metadata(&from) else {
-            // A module that is named and not there: what needs it will report that.
-            continue;
-        };
-        let made = if about.is_dir() {
-            fs::create_dir(&to)
-        } else if about.is_file() {
-            File::create(&to).map(drop)
-        } else {
-            continue;
-        };
-        made.map_err(failed(what.clone()))?;
-        mount(
-            Some(&from),
-            &to,
-            None::<&str>,
-            MsFlags::MS_BIND,
-            None::<&str>,
-        )
-        .map_err(failed(what))?;
-    }
-    umount2("/oldtmp", MntFlags::MNT_DETACH).map_err(failed("cannot let go of the host's /tmp"))
-}
-
 /// Adds what belongs to the guest's kernel and is not among the host's files.
 fn kernels_own(orders: &Orders) -> Result<(), InitError> {
     for (kind, at, data) in [
@@ -250,19 +160,6 @@ fn kernels_own(orders: &Orders) -> Result<(), InitError> {
         }
     }
     Ok(())
-}
-
-fn attach(kind: &str, from: &str, at: &str, flags: MsFlags, data: &str) -> Result<(), InitError> {
-    let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let (kind, data) = (some(kind), some(data));
-    let mounted = mount(Some(from), at, kind.as_deref(), flags, data.as_deref());
-    mounted.map_err(|error| {
-        let what = format!("cannot mount {} at {at}", kind.as_deref().unwrap_or(from));
-        InitError {
-            is_lack: matches!(kind.as_deref(), Some("9p" | "overlay")),
-            ..failed(what)(error)
-        }
-    })
 }
 
 /// Runs the command until its main process ends.

@@ -1,5 +1,6 @@
 //! The orders for a guest.
 
+use super::kernel::Kernel;
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -35,6 +36,11 @@ pub(super) struct Orders {
     /// The folders that are written through; the tag of each is its place in the list.
     pub(super) writes: Vec<Vec<u8>>,
     pub(super) has_input: bool,
+    /// The folder of the host that is the guest's root; without it the host's own is.
+    pub(super) root: Option<Vec<u8>>,
+    /// What of the host such a guest sees at the same paths, unless its root has it: the working
+    /// directory, and what the command line names.
+    pub(super) lent: Vec<Vec<u8>>,
     /// The folder of the host with the modules and the configuration of the guest's kernel.
     pub(super) modules: Option<Vec<u8>>,
     pub(super) config: Option<Vec<u8>>,
@@ -48,12 +54,18 @@ pub(super) fn tag(index: usize) -> String {
 const TMP: &str = "/tmp";
 
 impl Orders {
-    pub(super) fn new(job: &Job, modules: Option<&Path>, config: Option<&Path>) -> Self {
+    pub(super) fn new(job: &Job, kernel: &Kernel) -> Self {
+        let (modules, config) = (kernel.modules.as_deref(), kernel.config.as_deref());
         let bytes = |text: &OsStr| text.as_bytes().to_vec();
         let path = |path: &Path| bytes(path.as_os_str());
         let named = job.command.iter().map(Path::new);
         let known = [Some(job.directory.as_path()), modules, config];
         let seen = job.sees.iter().chain(&job.writes).map(PathBuf::as_path);
+        let lent = named.clone().chain(known.into_iter().flatten());
+        let is_lent =
+            |path: &&Path| path.is_absolute() && path.parent().is_some() && !path.starts_with(TMP);
+        let lent = lent.filter(is_lent);
+        let lent: Vec<Vec<u8>> = lent.map(path).collect();
         let all = named.chain(seen).chain(known.into_iter().flatten());
         let mut of_tmp: Vec<Vec<u8>> = all.filter_map(entry_of_tmp).collect();
         of_tmp.sort_unstable();
@@ -69,6 +81,8 @@ impl Orders {
             of_tmp,
             writes: job.writes.iter().map(|folder| path(folder)).collect(),
             has_input: job.has_input,
+            lent: kernel.root.as_ref().map_or_else(Vec::new, |_| lent),
+            root: kernel.root.as_deref().map(path),
             modules: modules.map(path),
             config: config.map(path),
         }
@@ -100,13 +114,42 @@ mod tests {
             has_input: false,
             environment: Vec::new(),
         };
-        let orders = Orders::new(&job, Some(Path::new("/tmp/cache/m")), None);
+        let kernel = Kernel::of_image("k", "/image", Some("/tmp/cache/m"));
+        let orders = Orders::new(&job, &kernel);
         let seen: Vec<String> = orders
             .of_tmp
             .iter()
             .map(|name| String::from_utf8_lossy(name).into_owned())
             .collect();
         assert_eq!(seen, ["a", "b", "cache", "out"]);
+        assert_eq!(orders.lent, Vec::<Vec<u8>>::new());
+    }
+
+    #[test]
+    fn a_guest_with_a_root_of_its_own_is_lent_what_the_command_line_names() {
+        let job = Job {
+            command: ["/opt/harness", "run", "/work/scenarios", "/tmp/x"]
+                .map(OsString::from)
+                .to_vec(),
+            environment: vec![("PATH".into(), "/usr/local/go/bin".into())],
+            directory: "/work".into(),
+            sees: vec!["/usr/local/go/bin".into()],
+            ..Job::default()
+        };
+        let mut kernel = Kernel::of_image("k", "/image", Some("/cache/modules"));
+        kernel.root = Some("/roots/arm64".into());
+        let orders = Orders::new(&job, &kernel);
+        let lent: Vec<String> = orders
+            .lent
+            .iter()
+            .map(|path| String::from_utf8_lossy(path).into_owned())
+            .collect();
+        // Not the programs of the host's PATH, which may be for another processor.
+        assert_eq!(
+            lent,
+            ["/opt/harness", "/work/scenarios", "/work", "/cache/modules"]
+        );
+        assert_eq!(orders.root.as_deref(), Some(b"/roots/arm64".as_slice()));
     }
 
     #[test]
@@ -115,7 +158,7 @@ mod tests {
             command: vec![OsString::from_vec(vec![b'x', 0xff])],
             ..Job::default()
         };
-        let orders = Orders::new(&job, None, None);
+        let orders = Orders::new(&job, &Kernel::of_image("k", "/image", None));
         let text = serde_json::to_string(&orders).unwrap();
         let read: Orders = serde_json::from_str(&text).unwrap();
         assert_eq!(read, orders);

@@ -2,8 +2,8 @@
 
 use super::cache::{self, CacheError};
 use super::config::{Config, TO_TRACE};
-use super::fetch::{self, FetchError};
-use crate::scenario::{Hardware, KernelSource, KernelSpec};
+use super::fetch::{self, FetchError, Wanted};
+use crate::scenario::{Architecture, Hardware, KernelSource, KernelSpec};
 use perf_records::units::shown_path;
 use std::ffi::OsString;
 use std::io;
@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 pub struct Kernel {
     /// Its name in the list.
     pub name: String,
-    /// Its bzImage.
+    /// The architecture that it is for.
+    pub arch: Architecture,
+    /// Its image: a bzImage, or arm64's Image.
     pub image: PathBuf,
     /// Its `lib/modules/RELEASE`; `None` if all that a guest needs is built in.
     pub modules: Option<PathBuf>,
@@ -26,6 +28,10 @@ pub struct Kernel {
     pub append: String,
     /// A program with its arguments under which all commands in the guest run; may be empty.
     pub under: Vec<OsString>,
+    /// The folder with the guest's files; without it they are the host's.
+    pub root: Option<PathBuf>,
+    /// The harness that runs in the guest, a static program; without it it is this very program.
+    pub harness: Option<PathBuf>,
     /// The folder that it was fetched into.
     fetched: Option<PathBuf>,
 }
@@ -34,13 +40,24 @@ impl Kernel {
     #[cfg(test)]
     pub(super) fn of_image(name: &str, image: &str, modules: Option<&str>) -> Self {
         Self {
-            name: name.to_owned(),
-            image: image.into(),
             modules: modules.map(Into::into),
+            ..Self::new(name.to_owned(), image.into())
+        }
+    }
+
+    /// A kernel of this program's architecture, with the host's files.
+    fn new(name: String, image: PathBuf) -> Self {
+        Self {
+            name,
+            arch: Architecture::OWN,
+            image,
+            modules: None,
             config: None,
             hardware: Hardware::default(),
             append: String::new(),
             under: Vec::new(),
+            root: None,
+            harness: None,
             fetched: None,
         }
     }
@@ -50,6 +67,19 @@ impl Kernel {
     pub fn lacks_to_trace(&self) -> Option<String> {
         let config = Config::of(self)?;
         config.lacks(&[TO_TRACE], self.modules.is_some())
+    }
+
+    /// Returns a command as it is there: where the harness of the guest is another than this very
+    /// program, a command that begins with this one begins with that.
+    pub(super) fn words(&self, command: &[OsString]) -> Vec<OsString> {
+        let mut words = command.to_vec();
+        let own = std::env::current_exe().ok().map(PathBuf::into_os_string);
+        if let (Some(first), Some(harness)) = (words.first_mut(), &self.harness)
+            && own.as_ref() == Some(first)
+        {
+            *first = harness.clone().into();
+        }
+        words
     }
 
     /// Returns what was kept beside a fetched kernel, which never changes.
@@ -144,10 +174,16 @@ impl Place {
                 image_of(name, list, image, modules.as_deref())?
             }
             KernelSource::Package { suite, package } => {
-                let folder = cache::folder()?
-                    .join("kernels")
-                    .join(format!("{suite}-{package}"));
-                fetch::packages(&folder, suite, package, say).map_err(|source| {
+                let folder =
+                    cache::folder()?
+                        .join("kernels")
+                        .join(kept_in(suite, package, spec.guest.arch));
+                let wanted = Wanted {
+                    suite,
+                    package,
+                    arch: spec.guest.arch,
+                };
+                fetch::packages(&folder, &wanted, say).map_err(|source| {
                     let name = spec.name.clone();
                     let source = Box::new(source);
                     KernelError::Fetch { name, source }
@@ -155,12 +191,26 @@ impl Place {
                 unpacked(name, &folder)?
             }
         };
+        let found = |path: &PathBuf| absolute(&spec.name, &list.join(path));
         Ok(Self::Guest(Kernel {
             hardware: spec.hardware.clone(),
+            arch: spec.guest.arch,
             append: spec.append.clone(),
             under: under(spec, list)?,
+            root: spec.guest.root.as_ref().map(found).transpose()?,
+            harness: spec.guest.harness.as_ref().map(found).transpose()?,
             ..kernel
         }))
+    }
+}
+
+/// Returns the name of the folder that a package is kept in. Names of Debian's kernels end with
+/// the architecture; two architectures may have any other name.
+fn kept_in(suite: &str, package: &str, arch: Architecture) -> String {
+    if package.ends_with(arch.word()) {
+        format!("{suite}-{package}")
+    } else {
+        format!("{suite}-{package}-{}", arch.word())
     }
 }
 
@@ -193,14 +243,8 @@ fn image_of(
 ) -> Result<Kernel, KernelError> {
     let found = |path: &Path| absolute(&name, &list.join(path));
     Ok(Kernel {
-        image: found(image)?,
         modules: modules.map(found).transpose()?,
-        config: None,
-        hardware: Hardware::default(),
-        append: String::new(),
-        under: Vec::new(),
-        fetched: None,
-        name,
+        ..Kernel::new(name.clone(), found(image)?)
     })
 }
 
@@ -232,14 +276,10 @@ fn unpacked(name: String, fetched: &Path) -> Result<Kernel, KernelError> {
         modules.join("config"),
     ]);
     Ok(Kernel {
-        image: image.ok_or_else(|| lacks("image"))?,
         config,
         modules: Some(modules),
-        hardware: Hardware::default(),
-        append: String::new(),
-        under: Vec::new(),
         fetched: Some(fetched.to_owned()),
-        name,
+        ..Kernel::new(name.clone(), image.ok_or_else(|| lacks("image"))?)
     })
 }
 

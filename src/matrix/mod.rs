@@ -8,7 +8,7 @@
 //! ```
 //!
 //! No rights, no image and no KVM are needed: a guest is QEMU as any user may run it, its root is
-//! the host's, read as this user may.
+//! the host's, or a folder of it, read as this user may.
 
 mod bisect;
 mod cache;
@@ -18,6 +18,7 @@ mod fetch;
 mod formats;
 mod frame;
 mod guest;
+mod hardware;
 mod init;
 mod initramfs;
 mod job;
@@ -27,6 +28,7 @@ mod modules;
 mod port;
 mod renames;
 mod results;
+mod root;
 mod steps;
 mod talk;
 mod trouble;
@@ -53,6 +55,10 @@ const PORT: &str = "harness";
 
 /// The variable by which `harness run` is told how much longer scenarios may take.
 const TIMES: &str = "HARNESS_PATIENCE";
+
+/// How much longer scenarios may take in an emulated guest. The kernel passes on unknown words of
+/// its command line as init's environment.
+const SLOWER: u32 = 6;
 
 /// The tag of the host's root.
 const ROOT: &str = "root";

@@ -1,5 +1,6 @@
 //! The results of the same scenarios on several kernels, and their differences.
 
+use crate::snapshot;
 use crate::upgrade::{Answer, Facts};
 use crate::verdict::{Finding, Kind, Sign, Verdict};
 use serde::Deserialize;
@@ -85,6 +86,8 @@ struct Line {
     only_snapshot: bool,
     release: Option<String>,
     #[serde(default)]
+    arch: String,
+    #[serde(default)]
     settings: BTreeMap<String, String>,
 }
 
@@ -107,6 +110,7 @@ impl Column {
         };
         if let ("machine", Some(release)) = (line.kind.as_str(), &line.release) {
             self.facts.release.clone_from(release);
+            self.facts.arch = line.arch;
             self.facts.settings = line.settings;
             return false;
         }
@@ -165,6 +169,15 @@ impl Column {
             Sign::of(verdict, &answer.findings)
         });
         Sign::of_rounds(signs)
+    }
+
+    /// The kernel, as far as it decides which snapshot is right.
+    #[must_use]
+    pub fn of_snapshots(&self) -> snapshot::Kernel<'_> {
+        snapshot::Kernel {
+            release: &self.release,
+            arch: &self.facts.arch,
+        }
     }
 
     /// Makes a scenario pass whose trace has become its snapshot.

@@ -43,9 +43,9 @@ pub struct Seen {
 
 impl Matrix {
     /// Returns each upgrade, in the order of the list. A kernel that broke is left out: the next is
-    /// compared with the one before. Guests are compared with guests, as the host is another
-    /// machine; a guest and the host are compared only if there is no earlier kernel of the same
-    /// kind.
+    /// compared with the one before. Kernels of different architectures are not compared: their
+    /// programs make other calls. Guests are compared with guests, as the host is another machine; a
+    /// guest and the host are compared only if there is no earlier kernel of the same kind.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         let pairs = self.neighbours().into_iter();
@@ -82,6 +82,8 @@ impl Matrix {
         let mut pairs = Vec::new();
         for (place, to) in whole.iter().enumerate() {
             let earlier = whole.get(..place).unwrap_or_default();
+            let is_of_arch = |it: &&&Column| it.facts.arch == to.facts.arch;
+            let earlier: Vec<&Column> = earlier.iter().filter(is_of_arch).copied().collect();
             let is_alike = |it: &&&Column| it.facts.on_host == to.facts.on_host;
             let from = earlier.iter().rev().find(is_alike).or(earlier.last());
             pairs.extend(from.map(|from| (*from, *to)));
@@ -166,6 +168,27 @@ mod tests {
                 "6.1 -> 7.2: "
             ]
         );
+    }
+
+    #[test]
+    fn a_kernel_is_compared_with_the_one_before_it_of_its_architecture() {
+        let kernels = ["6.1", "arm64-6.1", "7.2", "arm64-7.2"];
+        let mut columns = kernels.map(|kernel| {
+            let trace = format!("close({}) = 0", kernel.len());
+            column(kernel, &[("a", "pass", &trace)])
+        });
+        for column in &mut columns {
+            let is_arm = column.kernel.starts_with("arm64");
+            column.facts.arch = if is_arm { "arm64" } else { "amd64" }.to_owned();
+        }
+        let matrix = Matrix::new(columns.into(), []);
+        let shown: Vec<String> = matrix
+            .steps()
+            .iter()
+            .map(|step| format!("{} -> {}: {}", step.from, step.to, step.changes.len()))
+            .collect();
+        assert_eq!(shown, ["6.1 -> 7.2: 0", "arm64-6.1 -> arm64-7.2: 0"]);
+        assert!(matrix.in_doubt().is_empty());
     }
 
     #[test]

@@ -1,15 +1,13 @@
 //! Why a command in a guest has no end, with the guest's last words.
 
 use super::config::Config;
+use super::hardware;
 use super::initramfs::OwnFileError;
 use super::kernel::Kernel;
 use super::modules::ModuleError;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// The program that runs guests.
-pub(super) const QEMU: &str = "qemu-system-x86_64";
 
 /// Files of a guest: the output on its serial line, and that of QEMU.
 pub(super) const CONSOLE: &str = "console";
@@ -19,8 +17,13 @@ pub(super) const SAID: &str = "qemu";
 #[derive(Debug, thiserror::Error)]
 pub enum GuestError {
     /// QEMU cannot be run.
-    #[error("cannot run `{QEMU}`, in which kernels are booted")]
-    Qemu(#[source] io::Error),
+    #[error("cannot run `{program}`, in which kernels are booted")]
+    Qemu {
+        /// The program.
+        program: &'static str,
+        /// The error of starting it.
+        source: io::Error,
+    },
     /// The harness cannot be put into the guest.
     #[error(transparent)]
     OwnFile(#[from] OwnFileError),
@@ -97,8 +100,12 @@ impl GuestError {
     /// Returns what can be done about it, if anything, where this kernel was to be booted.
     #[must_use]
     pub fn hint(&self, kernel: Option<&Kernel>) -> Option<String> {
-        if matches!(self, Self::Qemu(_)) {
-            return Some("install it: apt-get install qemu-system-x86".to_owned());
+        if let Self::Qemu { program, .. } = self {
+            let package = hardware::package(program);
+            return Some(format!("install it: apt-get install {package}"));
+        }
+        if let Self::OwnFile(error) = self {
+            return error.hint();
         }
         let kernel = kernel?;
         let is_of_kernel = match self {
@@ -113,7 +120,8 @@ impl GuestError {
         match (self, &kernel.modules) {
             (Self::Lack { .. } | Self::NotUp { .. }, Some(_)) => Some(format!(
                 "the kernel must have, built in or in its folder of modules: {NEEDED}. Kernels for clouds \
-                 (linux-image-cloud-amd64) have no 9P_FS"
+                 (linux-image-cloud-{}) have no 9P_FS",
+                kernel.arch.word()
             )),
             (
                 Self::Lack { .. }

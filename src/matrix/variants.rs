@@ -2,15 +2,15 @@
 //! they are equal, and variants if not.
 
 use crate::scenario::KernelVersion;
-use crate::snapshot::{self, Place, SnapshotError};
+use crate::snapshot::{self, Kernel, Place, SnapshotError};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A scenario's trace on a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Told<'a> {
-    /// The kernel's release.
-    pub release: &'a str,
+    /// The kernel.
+    pub kernel: Kernel<'a>,
     /// The text.
     pub trace: &'a str,
     /// Whether the snapshot for this kernel differs or is missing.
@@ -30,8 +30,9 @@ pub struct Settled {
 /// these kernels, or with `keeps_common`; else it becomes the most frequent trace, and among
 /// equally frequent ones that of the newest kernel, as later kernels will choose the common one. A
 /// kernel with another trace gets a variant of its version (6.1); if two kernels of that version
-/// differ, the second gets one of its full version (6.1.9). Snapshots of other kernels are left
-/// alone.
+/// differ, the second gets one of its full version (6.1.9). Where there are several architectures,
+/// it gets the variant of its own if that is right on all of its kernels, and else one of version
+/// and architecture. Snapshots of other kernels are left alone.
 ///
 /// # Errors
 /// [`SnapshotError::Read`]; [`SnapshotError::Ambiguous`] for two kernels of one version that
@@ -47,7 +48,7 @@ pub fn settle(
     if !told.iter().any(|it| it.is_new) {
         return Ok(settled);
     }
-    let of_common = |it: &&Told<'_>| place.choose(it.release) == common;
+    let of_common = |it: &&Told<'_>| place.choose(it.kernel) == common;
     let is_right = told.iter().filter(of_common).any(|it| !it.is_new);
     let is_asked = told.iter().filter(of_common).any(|it| it.is_new);
     let right = match stored {
@@ -56,7 +57,7 @@ pub fn settle(
             let Some(most) = most(told) else {
                 return Ok(settled);
             };
-            let (text, release) = (most.trace.to_owned(), most.release.to_owned());
+            let (text, release) = (most.trace.to_owned(), most.kernel.release.to_owned());
             settled
                 .written
                 .push((common.clone(), text.clone(), release));
@@ -68,7 +69,7 @@ pub fn settle(
     let mut own: Vec<&Told<'_>> = told.iter().filter(|it| !it.is_new).collect();
     own.extend(told.iter().filter(|it| it.is_new));
     for it in own {
-        let chosen = place.choose(it.release);
+        let chosen = place.choose(it.kernel);
         if snapshot::matches(&right, it.trace) {
             continue;
         }
@@ -76,15 +77,14 @@ pub fn settle(
             variants.insert(chosen, it.trace);
             continue;
         }
-        let mut files = vec![place.variant(it.release, 2), place.variant(it.release, 3)];
+        let mut files = candidates(place, it, told);
         if chosen != common {
             files.insert(0, chosen);
         }
-        // A variant is for all kernels of its version, including those that have the common
-        // snapshot.
+        // A variant is for all kernels of its version, or architecture, including those that have
+        // the common snapshot.
         let hides = |file: &PathBuf| {
-            let of_it =
-                |it: &&Told<'_>| [2, 3].map(|n| place.variant(it.release, n)).contains(file);
+            let of_it = |it: &&Told<'_>| place.is_for(file, it.kernel);
             let mut others = told.iter().filter(of_it);
             others.any(|other| snapshot::matches(&right, other.trace))
         };
@@ -93,22 +93,41 @@ pub fn settle(
             taken.is_none_or(|text| snapshot::matches(text, it.trace)) && !hides(file)
         };
         let Some(file) = files.iter().find(is_free) else {
-            let release = it.release.to_owned();
+            let release = it.kernel.release.to_owned();
             return Err(SnapshotError::Ambiguous { common, release });
         };
         if variants.insert(file.clone(), it.trace).is_none() {
-            let (text, release) = (it.trace.to_owned(), it.release.to_owned());
+            let (text, release) = (it.trace.to_owned(), it.kernel.release.to_owned());
             settled.written.push((file.clone(), text, release));
         }
     }
     for it in told {
-        let chosen = place.choose(it.release);
+        let chosen = place.choose(it.kernel);
         let is_needless = chosen != common && !variants.contains_key(&chosen);
         if is_needless && !settled.removed.contains(&chosen) {
             settled.removed.push(chosen);
         }
     }
     Ok(settled)
+}
+
+/// Returns the files in which a trace may be that differs from the common snapshot, the one for the
+/// most kernels first.
+fn candidates(place: &Place, it: &Told<'_>, told: &[Told<'_>]) -> Vec<PathBuf> {
+    let versions = [place.variant(it.kernel, 2), place.variant(it.kernel, 3)];
+    let is_alone = told.iter().all(|other| other.kernel.arch == it.kernel.arch);
+    if is_alone {
+        return versions.into();
+    }
+    let of_arch = |numbers| place.variant_of_arch(it.kernel, numbers);
+    let mut files = vec![of_arch(2), of_arch(3)];
+    let mut own = told
+        .iter()
+        .filter(|other| other.kernel.arch == it.kernel.arch);
+    if own.all(|other| snapshot::matches(other.trace, it.trace)) {
+        files.insert(0, place.arch(it.kernel));
+    }
+    files
 }
 
 /// Returns the most frequent trace; of equally frequent ones, that of the newest kernel.
@@ -119,7 +138,7 @@ fn most<'t, 'a>(told: &'t [Told<'a>]) -> Option<&'t Told<'a>> {
             .count()
     };
     // Finds the last of several equally frequent ones, so the order is reversed.
-    let version = |it: &Told<'a>| KernelVersion::of_release(it.release);
+    let version = |it: &Told<'a>| KernelVersion::of_release(it.kernel.release);
     told.iter().rev().max_by_key(|it| (same(it), version(it)))
 }
 
@@ -133,7 +152,7 @@ mod tests {
 
     fn told<'a>(release: &'a str, trace: &'a str, is_new: bool) -> Told<'a> {
         Told {
-            release,
+            kernel: Kernel::native(release),
             trace,
             is_new,
         }
@@ -247,6 +266,37 @@ mod tests {
         let all = [told("6.1.2", "a", false), told("6.1.9", "c", true)];
         let written = vec!["x@6.1.9.snap: c".into()];
         assert_eq!(settled(&files, &all, false), (written, nothing()));
+    }
+
+    #[test]
+    fn what_all_kernels_of_an_architecture_say_is_its_variant() {
+        let of = |arch, release, trace, is_new| Told {
+            kernel: Kernel { release, arch },
+            trace,
+            is_new,
+        };
+        let all = [
+            of("amd64", "6.1.1", "a", true),
+            of("amd64", "7.2.0", "a", true),
+            of("arm64", "6.1.1", "b", true),
+            of("arm64", "7.2.0", "b", true),
+        ];
+        let files = [("x.snap", "a")];
+        let right = of("amd64", "6.1.1", "a", false);
+        let (found, removed) = settled(&files, &[right, all[2], all[3]], false);
+        assert_eq!(
+            (found, removed),
+            (vec!["x@arm64.snap: b".into()], nothing())
+        );
+        // Where the list has one architecture, nothing tells it from the kernel's version.
+        let (found, _) = settled(&files, &all[3..], true);
+        assert_eq!(found, ["x@7.2.snap: b"]);
+        let all = [all[0], all[1], all[2], of("arm64", "7.2.0", "c", true)];
+        let (found, _) = settled(&[], &all, false);
+        assert_eq!(
+            found,
+            ["x.snap: a", "x@6.1-arm64.snap: b", "x@7.2-arm64.snap: c"]
+        );
     }
 
     #[test]

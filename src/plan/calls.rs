@@ -53,17 +53,19 @@ const REFUSAL: &str = "signal:signal_generate";
 /// `SIGSYS` with `SYS_SECCOMP` (`include/uapi/asm-generic/siginfo.h`).
 const REFUSED: &str = "sig == 31 && code == 1";
 
-/// The user registers that tell which instruction made a call: `ip` and `cx`
-/// (`arch/x86/include/uapi/asm/perf_regs.h`). The `syscall` instruction leaves the return address
-/// in `cx`; `int 0x80` leaves the program's own value there.
-const X86_IP_AND_CX: u64 = 1 << 8 | 1 << 2;
+/// The user registers that tell which instruction made a call. On x86 they are `ip` and `cx`
+/// (`arch/x86/include/uapi/asm/perf_regs.h`): the `syscall` instruction leaves the return address
+/// in `cx`, `int 0x80` the program's own value. On arm64 the mark of the registers tells 32-bit
+/// code from 64-bit, and `pc` where the call was made.
+const OF_INSTRUCTION: u64 = if cfg!(target_arch = "aarch64") {
+    1 << 32
+} else {
+    1 << 8 | 1 << 2
+};
 
 /// Why the calls by which a loader starts a program cannot be told from others; `None` if they can.
 pub(super) fn cannot_tell_starts(reach: Reach) -> Option<&'static str> {
     match reach {
-        _ if !cfg!(target_arch = "x86_64") => {
-            Some("needs x86_64, to tell by which instruction a call was made (`since: main`)")
-        }
         Reach::Everything => None,
         _ => Some(
             "needs the right to record every call, to tell where a program begins (`since: main`)",
@@ -100,13 +102,8 @@ impl EventsPlan {
             n_args: 6,
             copies: None,
         };
-        let registers = if cfg!(target_arch = "x86_64") {
-            X86_IP_AND_CX
-        } else {
-            0
-        };
         let filter = filter_text(recorded, true);
-        self.add(ENTER, enter.id, filter, registers, meaning);
+        self.add(ENTER, enter.id, filter, OF_INSTRUCTION, meaning);
         self.may_be_written(Half::Enter, recorded);
         let leave = raw_format(LEAVE, catalogue)?;
         let meaning = Meaning::Leave {
@@ -115,7 +112,7 @@ impl EventsPlan {
         };
         let filter = filter_text(recorded, false);
         // A call that a filter refused has only this half.
-        self.add(LEAVE, leave.id, filter, registers, meaning);
+        self.add(LEAVE, leave.id, filter, OF_INSTRUCTION, meaning);
         self.may_be_written(Half::Leave, recorded);
         Ok(())
     }

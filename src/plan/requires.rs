@@ -1,7 +1,9 @@
 //! Finds the requirements of a scenario that the machine does not meet.
 
 use super::{Facts, calls, operations};
-use crate::scenario::{EventSpec, EventWish, KernelVersion, Needs, SandboxSpec, Scenario, Since};
+use crate::scenario::{
+    Architecture, EventSpec, EventWish, KernelVersion, Needs, SandboxSpec, Scenario, Since,
+};
 use perf_live::host::{Catalogue, HostError};
 use perf_live::sandbox::WorldSpec;
 use std::collections::BTreeSet;
@@ -106,6 +108,12 @@ fn lacking(
     catalogue: &dyn Catalogue,
 ) -> Result<Vec<(LackOf, String)>, HostError> {
     let mut lacking = Vec::new();
+    if let Some(arch) = needs.arch
+        && arch != Architecture::OWN
+    {
+        let (wanted, own) = (arch.word(), Architecture::OWN.word());
+        lacking.push((LackOf::Machine, format!("{wanted}, this is {own}")));
+    }
     if let Some(range) = needs.kernel
         && !KernelVersion::of_release(facts.release).is_some_and(|version| range.contains(version))
     {

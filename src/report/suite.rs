@@ -116,10 +116,16 @@ fn usage_json(object: &mut Object<'_>, usage: &Usage) {
     object.put("context_switches", usage.context_switches);
 }
 
-/// Appends the line before all others if traces are wanted: the kernel's release and settings.
-pub fn machine_json(out: &mut String, release: &str, settings: &BTreeMap<String, String>) {
+/// Appends the line before all others if traces are wanted: the kernel's release, architecture and
+/// settings.
+pub fn machine_json(
+    out: &mut String,
+    (release, arch): (&str, &str),
+    settings: &BTreeMap<String, String>,
+) {
     object_line(out, "machine", |line| {
         line.put("release", release);
+        line.put("arch", arch);
         line.put("settings", settings);
     });
 }
@@ -213,12 +219,13 @@ pub(super) mod tests {
             ..report()
         };
         let mut out = String::new();
-        machine_json(&mut out, "6.1.0", &BTreeMap::from(settings));
+        machine_json(&mut out, ("6.1.0", "arm64"), &BTreeMap::from(settings));
         scenario_json(&mut out, &traced);
         let mut column = crate::matrix::Column::of("6.1");
         let ends: Vec<bool> = out.lines().map(|line| column.line(line)).collect();
         assert_eq!(ends, [false, true]);
         assert_eq!(column.facts.release, "6.1.0");
+        assert_eq!(column.facts.arch, "arm64");
         assert_eq!(column.facts.settings["fs.protected_symlinks"], "1");
         assert_eq!(
             column.answers("mv")[0].trace,

@@ -50,12 +50,23 @@ pub(super) fn left_by(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
 
 /// Returns the address of the instruction behind the call; `None` if the record does not have it.
 pub(super) fn instruction(sample: &Sample<'_>, mask: u64) -> Option<u64> {
-    sample.user_registers?.get(place_of(mask, X86_IP)?)
+    sample
+        .user_registers?
+        .get(place_of(mask, register_of_instruction())?)
 }
 
-/// `PERF_REG_X86_CX` and `PERF_REG_X86_IP`.
+/// `PERF_REG_X86_CX` and `PERF_REG_X86_IP`, and `PERF_REG_ARM64_PC`.
 const X86_CX: u32 = 2;
 const X86_IP: u32 = 8;
+const ARM64_PC: u32 = 32;
+
+/// The register that says where a task is. Files are read on the architecture that they are of.
+fn register_of_instruction() -> u32 {
+    match Abi::native() {
+        Abi::Aarch64 => ARM64_PC,
+        _ => X86_IP,
+    }
+}
 
 /// Returns the place of a register among those of a mask, or `None` if the mask lacks it.
 fn place_of(mask: u64, bit: u32) -> Option<usize> {

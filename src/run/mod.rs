@@ -94,6 +94,7 @@ pub use workload::{PATH, environment, lay_out};
 
 use crate::plan::{CallSource, Reach, StringSource};
 use crate::scenario::{KernelVersion, Programs};
+use crate::snapshot;
 use perf_live::capture::{self, Capture, CaptureError};
 use perf_live::events::{self, Account, EventSet, Pins, Rings};
 use perf_live::host::{Catalogue, Host, HostError, KernelTypes};
@@ -147,6 +148,14 @@ pub struct Bench<'a> {
     base: Mutex<Option<Arc<Base>>>,
     probes: probes::Probes,
     pins: Pins,
+}
+
+impl Bench<'_> {
+    /// The kernel, as far as it decides which snapshot is right.
+    #[must_use]
+    pub fn kernel(&self) -> snapshot::Kernel<'_> {
+        snapshot::Kernel::native(&self.release)
+    }
 }
 
 impl<'a> Bench<'a> {

@@ -17,6 +17,9 @@ pub enum Update {
     /// It becomes the snapshot of this kernel's version (`name@6.1.snap`); the one for all kernels
     /// stays as it is.
     Variant,
+    /// It becomes the snapshot of this architecture (`name@arm64.snap`); the one for all kernels
+    /// stays as it is.
+    OfArch,
 }
 
 /// How a suite is run.

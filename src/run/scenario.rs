@@ -110,7 +110,7 @@ pub struct Subject<'a> {
 /// Reads the snapshot that runs of a plan are compared with; reads no file if the plan has none.
 pub(super) fn stored(bench: &Bench<'_>, plan: &Plan, item: &Item) -> Result<Stored, RunError> {
     match plan.view {
-        Some(_) => Ok(item.place().stored(&bench.release)?),
+        Some(_) => Ok(item.place().stored(bench.kernel())?),
         None => Ok(Stored::default()),
     }
 }

@@ -21,7 +21,7 @@ impl Suite<'_> {
         let provenance = scenario::provenance(self.bench, &item.file, description);
         match (&outcome.snapshot, &outcome.text) {
             (SnapshotOutcome::Same, _) if update != Update::Never => {
-                snapshot::forget_pending(&item.place().choose(&self.bench.release))?;
+                snapshot::forget_pending(&item.place().choose(self.bench.kernel()))?;
             }
             // A run with another failure has no trace to keep.
             (SnapshotOutcome::Differs { file, stored }, Some(text)) if outcome.only_snapshot => {
@@ -46,10 +46,11 @@ impl Suite<'_> {
                         let waits = Finding::remark(About::Snapshot, text);
                         outcome.findings.push(waits);
                     }
-                    Update::Accept | Update::Variant => {
+                    Update::Accept | Update::Variant | Update::OfArch => {
                         let place = item.place();
                         let written = match update {
-                            Update::Variant => place.for_kernel(file, &self.bench.release),
+                            Update::OfArch => place.for_arch(file, self.bench.kernel()),
+                            Update::Variant => place.for_kernel(file, self.bench.kernel()),
                             _ => file.clone(),
                         };
                         snapshot::write(&written, text, &provenance)?;
@@ -87,7 +88,7 @@ impl Suite<'_> {
             if scenarios.insert(&item.file) {
                 files.add(&item.file, changed)?;
             }
-            let file = item.place().choose(&self.bench.release);
+            let file = item.place().choose(self.bench.kernel());
             let provenance = scenario::provenance(self.bench, &item.file, description);
             files.add_snapshot(&file, text, &provenance)?;
             pending.push(file);
@@ -118,7 +119,7 @@ impl Suite<'_> {
             let Some(trace) = calibration.and_then(|it| it.texts.get(&item.name)) else {
                 continue;
             };
-            let file = item.place().choose(&self.bench.release);
+            let file = item.place().choose(self.bench.kernel());
             let provenance = scenario::provenance(self.bench, &item.file, description);
             files.add_snapshot(&file, trace, &provenance)?;
             written = Some(file);

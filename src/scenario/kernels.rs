@@ -9,6 +9,7 @@ use super::diagnostic::{Diagnostic, Source};
 use super::explain::explain;
 use super::flexible::{Entries, Flexible, deserialize_flexible};
 use super::hardware::{Hardware, WrittenHardware};
+use super::guests::{Architecture, Guest, WrittenGuest};
 use super::key_path::KeyPath;
 use super::quantity::ByteSize;
 use super::reader::Parsed;
@@ -22,6 +23,8 @@ pub struct KernelSpec {
     pub source: KernelSource,
     /// What its guest has of its own.
     pub hardware: Hardware,
+    /// The guest that it is booted in; that of the kernel that runs is never used.
+    pub guest: Guest,
     /// More words for its command line; empty for the kernel that runs.
     pub append: String,
     /// A program with its arguments under which whatever runs there runs; may be empty. A program
@@ -36,12 +39,13 @@ pub enum KernelSource {
     Package {
         /// The suite, as `bookworm`.
         suite: String,
-        /// The package, `linux-image-amd64` unless the list says otherwise.
+        /// The package, `linux-image-amd64` or that of the guest's architecture unless the list
+        /// says otherwise.
         package: String,
     },
     /// A file, from the list's folder on.
     Image {
-        /// The bzImage.
+        /// The kernel's image: a bzImage, or arm64's Image.
         image: PathBuf,
         /// Its `lib/modules/RELEASE`.
         modules: Option<PathBuf>,
@@ -61,6 +65,9 @@ pub(super) struct WrittenKernel {
     memory: Option<ByteSize>,
     cpus: Option<u32>,
     qemu: Option<Vec<String>>,
+    arch: Option<String>,
+    root: Option<PathBuf>,
+    harness: Option<PathBuf>,
     append: Option<String>,
     under: Option<Vec<String>>,
 }
@@ -70,11 +77,10 @@ pub(super) struct WrittenKernel {
 pub(super) struct Described {
     source: KernelSource,
     hardware: Hardware,
+    guest: Guest,
     append: String,
     under: Vec<String>,
 }
-
-const DEFAULT_PACKAGE: &str = "linux-image-amd64";
 
 impl Flexible for Described {
     const EXPECTED: &'static str = "{ suite: ... }, { image: ... } or `host`";
@@ -88,6 +94,7 @@ impl Flexible for Described {
         let host = Self {
             source: KernelSource::Host,
             hardware: Hardware::default(),
+            guest: Guest::default(),
             append: String::new(),
             under: Vec::new(),
         };
@@ -101,18 +108,26 @@ impl Flexible for Described {
             cpus: written.cpus.take(),
             qemu: written.qemu.take(),
         };
-        Some(source(written).and_then(|source| {
+        let guest = WrittenGuest {
+            arch: written.arch.take(),
+            root: written.root.take(),
+            harness: written.harness.take(),
+        };
+        let is_host = written.host.is_some();
+        Some(guest.read(is_host).and_then(|guest| {
+            let source = source(written, guest.arch)?;
             Ok(Self {
                 hardware: hardware.read(source == KernelSource::Host)?,
                 append: appended(&source, append)?,
                 under: program(under)?,
                 source,
+                guest,
             })
         }))
     }
 }
 
-fn source(written: WrittenKernel) -> Result<KernelSource, String> {
+fn source(written: WrittenKernel, arch: Architecture) -> Result<KernelSource, String> {
     let WrittenKernel {
         suite,
         package,
@@ -132,7 +147,7 @@ fn source(written: WrittenKernel) -> Result<KernelSource, String> {
         }
         (Some(suite), None, None) => {
             word(&suite, "suite")?;
-            let package = package.unwrap_or_else(|| DEFAULT_PACKAGE.to_owned());
+            let package = package.unwrap_or_else(|| format!("linux-image-{}", arch.word()));
             word(&package, "package")?;
             Ok(KernelSource::Package { suite, package })
         }
@@ -220,6 +235,7 @@ pub fn read_kernels(file: &Path, text: &str) -> Result<Vec<KernelSpec>, Diagnost
         name,
         source: described.source,
         hardware: described.hardware,
+        guest: described.guest,
         append: described.append,
         under: described.under,
     };
@@ -227,171 +243,4 @@ pub fn read_kernels(file: &Path, text: &str) -> Result<Vec<KernelSpec>, Diagnost
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<Vec<KernelSpec>, (usize, usize, String)> {
-        let told = read_kernels(Path::new("kernels.yaml"), text);
-        told.map_err(|complaint| (complaint.line, complaint.column, complaint.message))
-    }
-
-    #[test]
-    fn packages_images_and_the_host_are_read_in_their_order() {
-        let list = read(
-            "\"6.1\": { suite: bookworm }\ncloud: { suite: sid, package: linux-image-cloud-amd64 }\n\
-             mine: { image: b/bzImage, modules: b/lib }\nhere: host\n",
-        )
-        .unwrap();
-        let sources: Vec<_> = list
-            .into_iter()
-            .map(|spec| (spec.name, spec.source))
-            .collect();
-        let package = |suite: &str, package: &str| KernelSource::Package {
-            suite: suite.to_owned(),
-            package: package.to_owned(),
-        };
-        assert_eq!(
-            sources,
-            [
-                ("6.1".to_owned(), package("bookworm", "linux-image-amd64")),
-                (
-                    "cloud".to_owned(),
-                    package("sid", "linux-image-cloud-amd64")
-                ),
-                (
-                    "mine".to_owned(),
-                    KernelSource::Image {
-                        image: "b/bzImage".into(),
-                        modules: Some("b/lib".into())
-                    }
-                ),
-                ("here".to_owned(), KernelSource::Host),
-            ]
-        );
-    }
-
-    #[test]
-    fn a_kernel_may_be_started_otherwise_and_all_in_it_run_under_a_program() {
-        let list = read(
-            "a: { suite: sid, append: \"sysctl.fs.protected_symlinks=0 quiet\" }\nb: { host: true, under: [taskset, \"1\"] }\n",
-        )
-        .unwrap();
-        assert_eq!(list[0].append, "sysctl.fs.protected_symlinks=0 quiet");
-        assert_eq!(list[0].hardware, Hardware::default());
-        assert!(list[0].under.is_empty());
-        assert_eq!(list[1].source, KernelSource::Host);
-        assert_eq!(list[1].under, ["taskset", "1"]);
-    }
-
-    #[test]
-    fn a_guest_may_have_hardware_of_its_own() {
-        let text =
-            "a: { image: b, memory: 512MiB, cpus: 4, qemu: [-device, \"virtio-rng-pci,id=r\"] }\n";
-        let list = read(text).unwrap();
-        let hardware = Hardware {
-            memory: Some(512),
-            cpus: Some(4),
-            qemu: vec!["-device".to_owned(), "virtio-rng-pci,id=r".to_owned()],
-        };
-        assert_eq!(list[0].hardware, hardware);
-    }
-
-    #[test]
-    fn each_complaint_has_its_place() {
-        for (text, line, column, message) in [
-            (
-                "6.1: { suite: bookworm }\n",
-                1,
-                1,
-                "a key must be a string, not `6.1`",
-            ),
-            ("a: { suit: x }\n", 1, 6, "unknown key `suit` in `a`"),
-            (
-                "a: host\nb: { suite: x, image: y }\n",
-                2,
-                4,
-                "exclude each other",
-            ),
-            ("a: { package: x }\n", 1, 4, "neither `suite` nor `image`"),
-            (
-                "a: { image: x, package: y }\n",
-                1,
-                4,
-                "`package` needs a `suite`",
-            ),
-            (
-                "a: { suite: x, modules: y }\n",
-                1,
-                4,
-                "`modules` belongs to an `image`",
-            ),
-            (
-                "a: host\nb: { host: true, append: x }\n",
-                2,
-                4,
-                "the host's runs already",
-            ),
-            (
-                "a: { host: true, cpus: 2 }\n",
-                1,
-                4,
-                "for a kernel that is booted",
-            ),
-            ("a: { suite: x, memory: 64MiB }\n", 1, 4, "at least 256MiB"),
-            (
-                "a: { suite: x, memory: lots }\n",
-                1,
-                24,
-                "`a.memory` must be a size",
-            ),
-            ("a: { suite: x, cpus: 0 }\n", 1, 4, "from 1 to 64"),
-            ("a: { suite: x, qemu: [] }\n", 1, 4, "`qemu` has words"),
-            ("a: { host: false }\n", 1, 4, "`host` is `true`"),
-            ("a: { host: true, suite: x }\n", 1, 4, "`host` is `true`"),
-            ("a: { host: true, modules: x }\n", 1, 4, "`host` is `true`"),
-            (
-                "a: { suite: x, append: \"a\\nb\" }\n",
-                1,
-                4,
-                "one line of words",
-            ),
-            (
-                "a: { suite: x, append: [a] }\n",
-                1,
-                24,
-                "`a.append` must be a string",
-            ),
-            ("a: { suite: x, under: [] }\n", 1, 4, "`under` is a program"),
-            (
-                "a: { suite: x, under: perf }\n",
-                1,
-                23,
-                "`a.under` must be a list",
-            ),
-            ("a: hots\n", 1, 4, "or `host`, not `hots`"),
-            (
-                "a: { suite: \"x y\" }\n",
-                1,
-                4,
-                "`x y` is no name of a suite",
-            ),
-            (
-                "a: host\n\"../b\": host\n",
-                2,
-                1,
-                "`../b` is no name of a kernel",
-            ),
-            ("- a\n", 1, 1, "must be a mapping of their names"),
-            ("{}\n", 1, 1, "the list has no kernel"),
-            ("a: host\na: host\n", 2, 1, "a"),
-        ] {
-            let (found_line, found_column, found) = read(text).unwrap_err();
-            assert!(found.contains(message), "{text}: {found}");
-            assert_eq!(
-                (found_line, found_column),
-                (line, column),
-                "{text}: {found}"
-            );
-        }
-    }
-}
+mod tests;

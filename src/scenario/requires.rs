@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 
 use super::flexible::{Text, deserialize_flexible};
+use super::guests::Architecture;
 use super::kernel_range::KernelRange;
 use super::nearest::{did_you_mean, unknown};
 use super::schema::words;
@@ -24,6 +25,8 @@ pub struct Requires {
 /// What is asked of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
+    /// The architecture on which the scenario makes sense.
+    pub arch: Option<Architecture>,
     /// The kernels on which the scenario makes sense.
     pub kernel: Option<KernelRange>,
     /// Tracepoints that the kernel must have.
@@ -100,6 +103,8 @@ impl Feature {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 pub(super) struct WrittenRequires {
+    /// The architecture on which the scenario makes sense.
+    arch: Option<RequiredArchitecture>,
     /// The kernels on which the scenario makes sense.
     kernel: Option<KernelRange>,
     /// Tracepoints that the kernel must have.
@@ -122,6 +127,8 @@ pub(super) struct WrittenRequires {
 #[serde(deny_unknown_fields, expecting = "a mapping")]
 struct WrittenNeeds {
     /// As beside it.
+    arch: Option<RequiredArchitecture>,
+    /// As beside it.
     kernel: Option<KernelRange>,
     /// As beside it.
     #[serde(default)]
@@ -138,6 +145,7 @@ impl WrittenRequires {
     /// What was written, or the key that says nothing.
     pub(super) fn read(self) -> Result<Requires, &'static str> {
         let soft = WrittenNeeds {
+            arch: self.arch,
             kernel: self.kernel,
             tracepoints: self.tracepoints,
             commands: self.commands,
@@ -159,6 +167,7 @@ impl WrittenRequires {
 impl WrittenNeeds {
     fn read(self) -> Needs {
         Needs {
+            arch: self.arch.map(|known| known.0),
             kernel: self.kernel,
             tracepoints: self.tracepoints.into_iter().map(|name| name.0).collect(),
             commands: self.commands.into_iter().map(|name| name.0).collect(),
@@ -175,6 +184,25 @@ struct RequiredCommand(String);
 
 #[derive(Debug)]
 struct RequiredFeature(Feature);
+
+#[derive(Debug)]
+struct RequiredArchitecture(Architecture);
+
+impl Text for RequiredArchitecture {
+    const EXPECTED: &'static str = "an architecture such as `arm64`";
+
+    fn schema() -> Schema {
+        words(Architecture::ALL.map(Architecture::word))
+    }
+
+    fn read(text: &str) -> Option<Result<Self, String>> {
+        let known = Architecture::ALL.into_iter().find(|it| it.word() == text);
+        Some(known.map(Self).ok_or_else(|| {
+            let all = Architecture::ALL.map(Architecture::word).join(", ");
+            unknown("architecture", text, Some(format!("there are {all}")))
+        }))
+    }
+}
 
 impl Text for RequiredTracepoint {
     const EXPECTED: &'static str = "a string such as `sched:sched_switch`";
@@ -215,4 +243,9 @@ impl Text for RequiredFeature {
     }
 }
 
-deserialize_flexible!(RequiredTracepoint, RequiredCommand, RequiredFeature);
+deserialize_flexible!(
+    RequiredTracepoint,
+    RequiredCommand,
+    RequiredFeature,
+    RequiredArchitecture
+);

@@ -79,6 +79,8 @@ impl Answer {
 pub struct Facts {
     /// Its release.
     pub release: String,
+    /// Its architecture, by Debian's word for it; empty if it was not told.
+    pub arch: String,
     /// Whether it is the host's kernel rather than a guest's: processors, files and memory differ
     /// there.
     pub on_host: bool,

@@ -36,7 +36,7 @@ fn of_item(matrix: &Matrix, item: &Item, keeps_common: bool) -> Result<bool, Sna
         .filter_map(|column| {
             let (trace, is_new) = column.traced(&item.name)?;
             Some(Told {
-                release: &column.release,
+                kernel: column.of_snapshots(),
                 trace,
                 is_new,
             })

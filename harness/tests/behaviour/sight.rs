@@ -155,7 +155,7 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
         };
         let file = Path::new("it.yaml");
         let dir = lay_out(&bench, &plan, file).expect("a directory");
-        let stored = &Place::of(file).stored(&bench.release).expect("none");
+        let stored = &Place::of(file).stored(bench.kernel()).expect("none");
         let subject = Subject { file, stored };
         let outcome = attempt(
             &bench,

@@ -1,6 +1,7 @@
 //! What a machine lacks: what skips a scenario, what fails it, and what it does without.
 
 use super::*;
+use crate::scenario::Architecture;
 
 fn resolve_text(rest: &str) -> Resolved {
     let text = format!("description: d\nworkload: {{ run: [a] }}\n{rest}\n");
@@ -49,6 +50,22 @@ fn what_is_not_met_skips_fails_or_is_noted() {
     // Where a scenario makes no sense, what else is missing is of no interest.
     let both = "requires: { commands: [nonesuch], hard: { features: [uprobes] } }";
     assert!(matches!(resolve_text(both), Resolved::Unmet(_)));
+}
+
+#[test]
+fn a_scenario_of_another_architecture_is_skipped() {
+    let mut all = Architecture::ALL.into_iter();
+    let other = all.find(|it| *it != Architecture::OWN).unwrap().word();
+    let own = Architecture::OWN.word();
+    match resolve_text(&format!("requires: {{ arch: {other} }}")) {
+        Resolved::Unmet(lacks) => {
+            assert_eq!(lacks[0].of, LackOf::Machine);
+            assert_eq!(texts(lacks), [format!("needs {other}, this is {own}")]);
+        }
+        found => panic!("{found:?}"),
+    }
+    let plan = planned(&format!("requires: {{ arch: {own} }}"));
+    assert!(plan.notes.is_empty());
 }
 
 #[test]

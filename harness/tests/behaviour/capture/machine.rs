@@ -248,7 +248,7 @@ fn what_was_read_is_the_same_without_the_kernels_description_of_its_types_and_un
         let dir = lay_out(bench, &plan, &file).expect("a directory");
         let subject = Subject {
             file: &file,
-            stored: &Place::of(&file).stored(&bench.release).expect("none"),
+            stored: &Place::of(&file).stored(bench.kernel()).expect("none"),
         };
         attempt(
             bench,
