@@ -100,7 +100,7 @@ impl Kernel {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In a guest with this kernel.
-    Guest(Kernel),
+    Guest(Box<Kernel>),
     /// On the machine itself, under this program with its arguments, which may be empty.
     Host(Vec<OsString>),
 }
@@ -192,7 +192,7 @@ impl Place {
             }
         };
         let found = |path: &PathBuf| absolute(&spec.name, &list.join(path));
-        Ok(Self::Guest(Kernel {
+        Ok(Self::Guest(Box::new(Kernel {
             hardware: spec.hardware.clone(),
             arch: spec.guest.arch,
             append: spec.append.clone(),
@@ -200,7 +200,7 @@ impl Place {
             root: spec.guest.root.as_ref().map(found).transpose()?,
             harness: spec.guest.harness.as_ref().map(found).transpose()?,
             ..kernel
-        }))
+        })))
     }
 }
 
