@@ -49,6 +49,8 @@ const PSEUDO_PATHS: &[(&str, &str, &str)] = &[
     ("src/live/sandbox/world.rs", "/proc", "the sandbox's own"),
     ("src/matrix/init.rs", "/proc", "where a guest mounts it"),
     ("src/matrix/init.rs", "/sys", "where a guest mounts it"),
+    ("src/matrix/root.rs", "/proc", "where a guest mounts it"),
+    ("src/matrix/root.rs", "/sys", "where a guest mounts it"),
     ("src/upgrade/pseudo.rs", "/proc", "a path in a trace"),
     ("src/upgrade/pseudo.rs", "/sys", "a path in a trace"),
     ("src/matching/confined/table.rs", "/proc", "in a trace"),
