@@ -128,11 +128,11 @@ mod tests {
     #[test]
     fn a_guest_with_a_root_of_its_own_is_lent_what_the_command_line_names() {
         let job = Job {
-            command: ["/opt/harness", "run", "/work/scenarios", "/tmp/x"]
+            command: ["/opt/harness", "run", "/srv/scenarios", "/tmp/x"]
                 .map(OsString::from)
                 .to_vec(),
             environment: vec![("PATH".into(), "/usr/local/go/bin".into())],
-            directory: "/work".into(),
+            directory: "/srv".into(),
             sees: vec!["/usr/local/go/bin".into()],
             ..Job::default()
         };
@@ -147,7 +147,7 @@ mod tests {
         // Not the programs of the host's PATH, which may be for another processor.
         assert_eq!(
             lent,
-            ["/opt/harness", "/work/scenarios", "/work", "/cache/modules"]
+            ["/opt/harness", "/srv/scenarios", "/srv", "/cache/modules"]
         );
         assert_eq!(orders.root.as_deref(), Some(b"/roots/arm64".as_slice()));
     }

@@ -50,6 +50,8 @@ const PSEUDO_PATHS: &[(&str, &str, &str)] = &[
     ("src/live/files/output/nameless.rs", "/proc", "linkat(2)"),
     ("src/matrix/init.rs", "/proc", "where a guest mounts it"),
     ("src/matrix/init.rs", "/sys", "where a guest mounts it"),
+    ("src/matrix/root.rs", "/proc", "where a guest mounts it"),
+    ("src/matrix/root.rs", "/sys", "where a guest mounts it"),
     ("src/upgrade/pseudo.rs", "/proc", "a path in a trace"),
     ("src/upgrade/pseudo.rs", "/sys", "a path in a trace"),
     ("src/matching/confined/table.rs", "/proc", "in a trace"),
