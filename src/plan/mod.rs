@@ -33,6 +33,7 @@ mod listed;
 mod marks;
 mod memory;
 mod named;
+mod native;
 mod needs;
 mod operations;
 mod overwriting;

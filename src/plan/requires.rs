@@ -1,12 +1,13 @@
 //! Finds the requirements of a scenario that the machine does not meet.
 
-use super::{Facts, calls, operations};
+use super::{Facts, calls, native, operations};
 use crate::scenario::{
     Architecture, EventSpec, EventWish, KernelVersion, Needs, SandboxSpec, Scenario, Since,
 };
 use perf_live::host::{Catalogue, HostError};
 use perf_live::sandbox::WorldSpec;
 use std::collections::BTreeSet;
+use syscall_model::names::Abi;
 
 /// The part of the system that lacks something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +159,7 @@ fn implied(
     catalogue: &dyn Catalogue,
     absent: &BTreeSet<String>,
 ) -> Result<Vec<Lack>, HostError> {
-    let mut unmet = Vec::new();
+    let mut unmet = native::absent_calls(scenario, Abi::native());
     if let SandboxSpec::Own(WorldSpec { user: Some(_), .. }) = &scenario.sandbox
         && !facts.is_root
     {

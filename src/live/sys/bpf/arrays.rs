@@ -11,7 +11,7 @@ const MAPPABLE: u32 = 1 << 10;
 const INNER: u32 = 1 << 12;
 
 impl Map {
-    /// Creates an array whose memory may be [mapped](super::shared::Shared::of).
+    /// Creates an array whose memory may be [mapped](crate::sys::shared::Shared::of).
     ///
     /// # Errors
     /// As [`create`](Self::create).
