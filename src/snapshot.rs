@@ -4,8 +4,9 @@
 //! beside it; any other has it in a folder `snapshots` of its own. `name.snap` is for all kernels;
 //! `name@6.1.snap` and `name@6.1.0.snap` are for those, the longest match wins. `name@arm64.snap` is
 //! for all kernels of that architecture, and goes before these; `name@6.1-arm64.snap` goes before
-//! both. What waits for review is `name.snap.new`, where cargo-insta looks for it. A row of a `matrix` has a snapshot of
-//! its own: `name,mode=wal,sync=FULL.snap`, `name,mode=wal,sync=FULL@6.1.snap`. No shell takes
+//! both. What waits for review is `name.snap.new`, where cargo-insta looks for it. A row of a
+//! `matrix` has a snapshot of its own: `name,mode=wal,sync=FULL.snap`,
+//! `name,mode=wal,sync=FULL@6.1.snap`. No shell takes
 //! these characters for a pattern, and [`Scenario::label`](crate::scenario::Scenario::label) tells
 //! how all others are written.
 

@@ -44,8 +44,8 @@ pub struct Seen {
 impl Matrix {
     /// Returns each upgrade, in the order of the list. A kernel that broke is left out: the next is
     /// compared with the one before. Kernels of different architectures are not compared: their
-    /// programs make other calls. Guests are compared with guests, as the host is another machine; a
-    /// guest and the host are compared only if there is no earlier kernel of the same kind.
+    /// programs make other calls. Guests are compared with guests, as the host is another machine;
+    /// a guest and the host are compared only if there is no earlier kernel of the same kind.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         let pairs = self.neighbours().into_iter();

@@ -84,12 +84,9 @@ fn lines_with_word(source: &Source, word: &str) -> Vec<usize> {
             .and_then(|text| text.chars().next());
         !is_word(before) && !is_word(after)
     };
-    let places = source
-        .product
-        .match_indices(word)
-        .map(|(at, _)| at)
-        .filter(|at| whole(*at));
-    places.map(|at| line_of(&source.product, at)).collect()
+    let places = product.match_indices(word).map(|(at, _)| at);
+    let places = places.filter(|at| whole(*at));
+    places.map(|at| line_of(product, at)).collect()
 }
 
 fn outside<'a>(sources: &'a [&Source], folder: &'a str) -> impl Iterator<Item = &'a Source> {
