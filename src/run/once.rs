@@ -100,6 +100,7 @@ pub(super) fn started(
     let mut events = bench
         .open(&plan.events, &corked, group.as_deref(), plan.ring_pages)
         .map_err(|error| corked.failure().map_or(error, RunError::Launch))?;
+    let by_perf = bench.recorded_by_perf(&plan.events, &events);
     if let (None, Some(group)) = (&plan.world, &group) {
         corked.end_with(group.members());
     }
@@ -183,6 +184,7 @@ pub(super) fn started(
     }
     bench.recycle(events, &run.account);
     let (mut run, trace) = collector.finish(run, &bench.signatures)?;
+    run.findings.extend(by_perf);
     needing::judge(bench, plan, &mut run);
     Ok((run, trace))
 }

@@ -1,9 +1,10 @@
 //! Whether BPF programs can record calls on this machine.
 
 use super::Bench;
-use crate::plan::{CallSource, Reach};
+use crate::plan::{CallSource, EventsPlan, Reach};
+use crate::verdict::{About, Finding};
 use perf_live::errors::chain;
-use perf_live::events::Rings;
+use perf_live::events::{EventSet, Rings};
 
 /// Why BPF programs cannot record calls here, though the user asked for it.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +33,18 @@ impl Bench<'_> {
     /// Whether programs record the calls of a run whose plan lets them.
     pub(super) fn records_calls(&self) -> bool {
         self.source == CallSource::Bpf
+    }
+
+    /// Returns a remark where perf records a run's calls, though programs were asked for.
+    pub(super) fn recorded_by_perf(&self, plan: &EventsPlan, events: &EventSet) -> Option<Finding> {
+        let mut requests = plan.requests.iter();
+        let has_calls = requests.any(|request| request.name.starts_with("raw_syscalls:"));
+        let is_other = self.records_calls() && has_calls && !events.records_by_programs();
+        is_other.then(|| {
+            let text = "perf records the calls of this run: BPF cannot where a control group is \
+                        followed, records are overwritten, or call chains or registers are asked for";
+            Finding::remark(About::Run, text)
+        })
     }
 
     /// Checks that programs can record calls here, if the user asked for that.

@@ -343,3 +343,20 @@ fn what_bpf_does_not_record_is_refused_and_not_left_to_perf() {
         assert!(run.stderr.contains("--source perf"), "{}", run.stderr);
     }
 }
+
+#[test]
+fn a_scenario_whose_calls_bpf_cannot_record_says_that_perf_did() {
+    require!(bpf_records_calls());
+    let chain = "workload: { run: [mkdir, made] }\n\
+                 trace: { events: [{ syscalls: [mkdir], callchain: fp }] }\n\
+                 expect: { count: { mkdir: 1 } }\nsnapshot: false\n";
+    let said = "perf records the calls of this run";
+    let told = |yaml: &str, source: &str| {
+        let project = Project::with("x", yaml);
+        let run = project.harness(&["run", "--source", source, "scenarios"]);
+        run.assert_status(0).stdout.contains(said)
+    };
+    assert!(told(chain, "bpf"));
+    assert!(!told(chain, "perf"));
+    assert!(!told(&chain.replace(", callchain: fp", ""), "bpf"));
+}
