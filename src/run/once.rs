@@ -108,9 +108,8 @@ pub(super) fn started(
     let limiter = Limiter::new(bench, plan, &corked, group)?;
     let watch = limiter.watch(bench, &corked)?;
     let log = FlightLog::begin(&mut events);
-    let saving = extras.save;
-    let saving = saving.map(|(file, options)| Saving::begin(file, options, &events, bench));
-    let saving = saving.transpose()?;
+    let begin = |(file, options)| Saving::begin(file, options, &events, bench);
+    let saving = extras.save.map(begin).transpose()?;
     let is_kept = saving.is_some();
     let running = corked.uncork(UNCORKING)?;
     let mut collector = Collector::new(plan);
