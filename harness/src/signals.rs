@@ -43,13 +43,19 @@ pub(crate) fn asked_of(signals: &SignalFd) -> Option<u8> {
     Some(signal | 128)
 }
 
+/// Blocks the signals that ask a program to end, in this thread and all that it starts.
+fn block() -> io::Result<SigSet> {
+    let mut set = SigSet::empty();
+    WATCHED.into_iter().for_each(|signal| set.add(signal));
+    sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None)?;
+    Ok(set)
+}
+
 /// Blocks the signals that ask a program to end, in this thread and all that it starts, and returns
 /// them as a descriptor. Workloads start with an empty mask. A signal that is not taken off the
 /// descriptor in time ends the harness as if it were not blocked.
 pub(crate) fn watch() -> io::Result<SignalFd> {
-    let mut set = SigSet::empty();
-    WATCHED.into_iter().for_each(|signal| set.add(signal));
-    sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None)?;
+    let set = block()?;
     let signals = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
     let pending = signals.as_fd().try_clone_to_owned()?;
     std::thread::Builder::new().spawn(move || {
@@ -98,9 +104,7 @@ pub(crate) fn asked() -> Option<u8> {
 
 /// Ends guests, and removes what they leave, when a signal asks the harness to end.
 pub(crate) fn stop_guests() -> io::Result<Stop> {
-    let mut set = SigSet::empty();
-    WATCHED.into_iter().for_each(|signal| set.add(signal));
-    sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None)?;
+    let set = block()?;
     let stop = Stop::default();
     let asked = stop.clone();
     std::thread::Builder::new().spawn(move || {
@@ -120,9 +124,7 @@ pub(crate) fn stop_guests() -> io::Result<Stop> {
 /// As [`stop_guests`], for a command that has more to tell at its end: it is not ended but by a
 /// second signal.
 pub(crate) fn ask_guests() -> io::Result<Stop> {
-    let mut set = SigSet::empty();
-    WATCHED.into_iter().for_each(|signal| set.add(signal));
-    sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None)?;
+    let set = block()?;
     let stop = Stop::default();
     let asked = stop.clone();
     std::thread::Builder::new().spawn(move || {

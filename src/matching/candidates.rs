@@ -40,7 +40,8 @@ pub(super) fn fits(
     answer
 }
 
-/// Whether a deed is one that a matcher without captures means; `None` where that is not known.
+/// Whether a deed with one of a matcher's names is one that the matcher, which has no captures,
+/// means; `None` where that is not known. The name itself is not looked at: see [`may_be`].
 #[must_use]
 pub fn is_meant(deed: &Deed, matcher: &Matcher) -> Option<bool> {
     match fits(deed, matcher, &mut Free, &|_| true) {

@@ -77,19 +77,24 @@ fn what_a_worker_does_that_was_there_before_the_first_test_is_of_no_test_for_sur
     run(&same, &plays_xdist(false, BY_WORKER)).assert_status(0);
 }
 
-#[test]
-fn a_worker_that_prints_its_tests_to_no_reader_tells_them() {
-    require!(right_to_trace());
-    require!(program("python3"));
-    let script = plays_xdist(true, BY_WORKER);
-    let run_ = run(NARROW, &script);
+/// Rules that forbid what the test does name it, and rules that allow it to this test pass.
+fn assert_tells_its_test(script: &str) {
+    let run_ = run(NARROW, script);
     run_.assert_status(1);
     let said = "in test test_net.py::test_connects";
     assert!(run_.stderr.contains(said), "{}", run_.stderr);
     let wide = NARROW
         .replace("[]", "[\"127.0.0.1:9\"]")
         .replace("[\"127.0.0.1:*\"]", "[]");
-    run(&wide, &script).assert_status(0);
+    run(&wide, script).assert_status(0);
+}
+
+#[test]
+fn a_worker_that_prints_its_tests_to_no_reader_tells_them() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = plays_xdist(true, BY_WORKER);
+    assert_tells_its_test(&script);
 }
 
 /// As where a worker of execnet is asked to run tests before its first thread is back from the
@@ -116,14 +121,7 @@ fn a_worker_that_runs_its_tests_in_a_second_thread_tells_them() {
     require!(right_to_trace());
     require!(program("python3"));
     let script = plays_worker_of_threads("run(begins, connects, ends)");
-    let run_ = run(NARROW, &script);
-    run_.assert_status(1);
-    let said = "in test test_net.py::test_connects";
-    assert!(run_.stderr.contains(said), "{}", run_.stderr);
-    let wide = NARROW
-        .replace("[]", "[\"127.0.0.1:9\"]")
-        .replace("[\"127.0.0.1:*\"]", "[]");
-    run(&wide, &script).assert_status(0);
+    assert_tells_its_test(&script);
 }
 
 /// Only the thread that names the tests is known to run them: the first one, too, may then work for
