@@ -85,7 +85,7 @@ pub(crate) struct Arguments {
     policy_action: PolicyAction,
     /// What writes the records of calls; the kernel does in any case for calls with call chains, in
     /// rings that are overwritten, and of users who may execute set-user-ID programs
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Source::Perf)]
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Source::Auto)]
     source: Source,
     /// Run nothing, and print the names of the scenarios
     #[arg(long, conflicts_with_all = ["vm", "from"])]

@@ -26,12 +26,14 @@ pub enum StringSource {
 /// What the user wants the records of calls to be written by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CallSource {
-    /// The kernel, for its events (perf).
+    /// A BPF program, where it may be loaded and writes the same; the kernel for all else: for
+    /// calls with call chains, in rings that are overwritten, of workloads that are followed by
+    /// their control group or that live already, and for all other events.
     #[default]
+    Auto,
+    /// The kernel, for its events (perf).
     Perf,
-    /// A BPF program, where it writes the same; the kernel for all else: for calls with call
-    /// chains, in rings that are overwritten, of workloads that are followed by their control
-    /// group or that live already, and for all other events.
+    /// The same as `Auto`, or the run is refused where no program may be loaded.
     Bpf,
 }
 

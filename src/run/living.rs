@@ -89,7 +89,7 @@ impl Bench<'_> {
             let mut events = self.open_for(plan, Follow::Living(&threads), ring_pages)?;
             // Programs know tasks by their ids in the first namespace.
             if !self.host.has_own_pid_namespace() {
-                events.read_memory(&plan.fetches, ReadOf::Living(&threads))?;
+                events.read_memory(Some(&plan.fetches), ReadOf::Living(&threads))?;
             }
             events.enable_side_band()?;
             let open = sys::monotonic_now();

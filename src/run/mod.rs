@@ -186,7 +186,7 @@ impl<'a> Bench<'a> {
             programs: given_programs(),
             keeps_records: AtomicBool::new(false),
             strings: StringSource::Auto,
-            source: CallSource::Perf,
+            source: CallSource::Auto,
             every_call: false,
             enforced: None,
             backlog: None,
@@ -314,8 +314,15 @@ impl<'a> Bench<'a> {
             let may_preempt =
                 version.is_none_or(|version| (version.major, version.minor) >= (6, 19));
             let kernel = (types.map(|types| &**types), may_preempt);
-            let records_calls = self.source == CallSource::Bpf;
-            Capture::start(self.host, &self.cpus, kernel, self.n_runs, records_calls)
+            let start = |records_calls| {
+                Capture::start(self.host, &self.cpus, kernel, self.n_runs, records_calls)
+            };
+            match self.source {
+                CallSource::Auto if self.may_record_calls() => {
+                    start(true).or_else(|_| start(false))
+                }
+                source => start(source == CallSource::Bpf),
+            }
         });
         capture.as_ref()
     }

@@ -1,7 +1,7 @@
 //! Opens the events of a plan, into rings that are kept from run to run.
 
 use super::{Bench, RunError};
-use crate::plan::{EventsPlan, Grouping};
+use crate::plan::{EventsPlan, Grouping, StringSource};
 use perf_live::capture::{CaptureError, ReadOf};
 use perf_live::events::{self, EventSet, Follow, OpenError, RingChoice, Rings};
 use perf_live::sandbox::{Cgroup, Corked};
@@ -30,7 +30,8 @@ impl Bench<'_> {
         };
         let mut set = self.open_for(plan, follow, ring_pages)?;
         let claimant = ReadOf::Claimant(corked.token());
-        set.read_memory(&plan.fetches, claimant)?;
+        let reads = !matches!(self.strings, StringSource::Kernel | StringSource::None);
+        set.read_memory(reads.then_some(&plan.fetches), claimant)?;
         if counted.is_some() {
             set.enable_group()?;
         }

@@ -32,14 +32,27 @@ impl UnrecordedError {
 impl Bench<'_> {
     /// Whether programs record the calls of a run whose plan lets them.
     pub(super) fn records_calls(&self) -> bool {
-        self.source == CallSource::Bpf
+        match self.source {
+            CallSource::Auto => {
+                self.may_record_calls() && self.programs().is_ok_and(|it| it.records_calls())
+            }
+            CallSource::Bpf => true,
+            CallSource::Perf => false,
+        }
+    }
+
+    /// Whether it is worth a try to have programs record calls.
+    pub(super) fn may_record_calls(&self) -> bool {
+        let is_known = cfg!(target_arch = "x86_64") && !self.host.has_own_pid_namespace();
+        is_known && matches!(self.reach(), Ok(Reach::Everything))
     }
 
     /// Returns a remark where perf records a run's calls, though programs were asked for.
     pub(super) fn recorded_by_perf(&self, plan: &EventsPlan, events: &EventSet) -> Option<Finding> {
         let mut requests = plan.requests.iter();
         let has_calls = requests.any(|request| request.name.starts_with("raw_syscalls:"));
-        let is_other = self.records_calls() && has_calls && !events.records_by_programs();
+        let is_asked = self.source == CallSource::Bpf;
+        let is_other = is_asked && has_calls && !events.records_by_programs();
         is_other.then(|| {
             let text = "perf records the calls of this run: BPF cannot where a control group is \
                         followed, records are overwritten, or call chains or registers are asked for";
@@ -52,7 +65,7 @@ impl Bench<'_> {
     /// # Errors
     /// [`UnrecordedError`].
     pub fn can_record_calls(&self) -> Result<(), UnrecordedError> {
-        if !self.records_calls() {
+        if self.source != CallSource::Bpf {
             return Ok(());
         }
         if self.host.has_own_pid_namespace() {

@@ -138,7 +138,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SOURCE", value_enum, default_value_t = Strings::Auto)]
     strings: Strings,
     /// What writes the records of calls. Those of all other events are the kernel's
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Source::Perf)]
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Source::Auto)]
     source: Source,
     /// Show the functions that led to each call and event: fp, by frame pointers; dwarf, by a copy
     /// of the stack, of this many bytes (8192). Terms choose for single events: -e

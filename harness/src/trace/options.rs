@@ -158,8 +158,10 @@ impl From<Strings> for StringSource {
 /// What writes the records of calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Source {
-    /// The kernel, for its events
+    /// A BPF program where one may be loaded, else the kernel
     #[default]
+    Auto,
+    /// The kernel, for its events
     Perf,
     /// A BPF program, in half the time; the kernel counts the calls all the same, and a trace
     /// without one that it counted is incomplete
@@ -169,6 +171,7 @@ pub(crate) enum Source {
 impl From<Source> for CallSource {
     fn from(source: Source) -> Self {
         match source {
+            Source::Auto => Self::Auto,
             Source::Perf => Self::Perf,
             Source::Bpf => Self::Bpf,
         }

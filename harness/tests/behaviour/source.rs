@@ -59,6 +59,10 @@ subprocess.run(["/bin/sh", "-c", "echo here | cat"], check=True)
 /// What was recorded of each thread, by the request that it was recorded for: number and words.
 #[derive(Default)]
 struct Payloads {
+    /// Where perf's payload of a request ends; behind it lies what a program has read of the task's
+    /// memory.
+    ends: Vec<usize>,
+    n_contents: u64,
     of: BTreeMap<(usize, Tid), Vec<Vec<u8>>>,
 }
 
@@ -74,9 +78,14 @@ impl Observer for Payloads {
             let common = u32::from_ne_bytes(*raw[4..].first_chunk().expect("common_pid"));
             assert_eq!(common, tid.0);
             assert!(sample.time.is_some());
+            let end = self
+                .ends
+                .get(place)
+                .map_or(raw.len(), |end| raw.len().min(*end));
+            self.n_contents += u64::from(raw.len() > end);
             // Behind the flags, which tell of interrupts and preemption.
             let all = self.of.entry((place, tid)).or_default();
-            all.push([&raw[..2], &raw[8..]].concat());
+            all.push([&raw[..2], &raw[8..end]].concat());
         }
     }
 }
@@ -154,9 +163,18 @@ fn a_program_records_of_each_thread_what_perf_records() {
         assert!(plan.requests[by_program].calls.is_some());
         (by_program, by_perf)
     };
-    let mut payloads = Payloads::default();
+    let end = |name: &str| match name {
+        "raw_syscalls:sys_enter" => 68,
+        "raw_syscalls:sys_exit" => 28,
+        _ => usize::MAX,
+    };
+    let mut payloads = Payloads {
+        ends: plan.requests.iter().map(|it| end(&it.name)).collect(),
+        ..Payloads::default()
+    };
     let run = followed(&["python3", "-c", MIXED], &wants, &mut payloads, |_, _| {});
     assert_eq!(run.account.complaints(), [""; 0]);
+    assert!(payloads.n_contents > 100, "{}", payloads.n_contents);
     for name in ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"] {
         let (by_program, by_perf) = places(name);
         let of = |place| {

@@ -19,7 +19,13 @@ fn check(prepare: &str, command: &[&str]) {
     command.extend(arguments);
     let place = Place::new();
     let witness = perf::count(&place, prepare, &command);
-    let traced = harness::trace_in(&place, prepare, &command);
+    for source in harness::SOURCES {
+        let traced = harness::trace_by(source, &place, prepare, &command);
+        has_as_many(&traced, witness, &command);
+    }
+}
+
+fn has_as_many(traced: &harness::Traced, witness: u64, command: &[&str]) {
     let after_execve = traced.calls.iter().skip(1);
     let entered = after_execve
         .filter(|call| !call.call().is_return_in_child())

@@ -46,20 +46,26 @@ fn check_without(names: &[&str], attempts: usize, prepare: &str, command: &[&str
     require!(require::strace());
     require!(require::program(program));
     let place = Place::new();
-    let mut differences: Vec<String> = Vec::new();
+    let mut sources = harness::SOURCES.to_vec();
+    let mut last = None;
     for _ in 0..attempts {
         let witness = strace::trace(&place, prepare, command).without(names);
-        let traced = harness::trace_in(&place, prepare, command);
-        assert_eq!(traced.summary.lost, 0, "{command:?}");
-        begins_with_its_execve(&traced);
-        let trace = traced.trace().without(names);
-        match difference(&witness.by_creation(), &trace.by_creation()) {
-            None => return,
-            Some(difference) => differences.push(difference),
+        sources.retain(|source| {
+            let traced = harness::trace_by(source, &place, prepare, command);
+            assert_eq!(traced.summary.lost, 0, "{command:?}");
+            begins_with_its_execve(&traced);
+            let trace = traced.trace().without(names);
+            let difference = difference(&witness.by_creation(), &trace.by_creation());
+            let differs = difference.is_some();
+            last = difference.or(last.take());
+            differs
+        });
+        if sources.is_empty() {
+            return;
         }
     }
-    let last = differences.last().map_or("", String::as_str);
-    panic!("{command:?}: strace (left) and harness (right): {last}");
+    let last = last.unwrap_or_default();
+    panic!("{command:?}, {sources:?}: strace (left) and harness (right): {last}");
 }
 
 fn begins_with_its_execve(traced: &harness::Traced) {

@@ -20,7 +20,7 @@ mod types;
 mod wire;
 
 pub use error::CaptureError;
-pub use recorded::{CallEvents, Half, OfCalls};
+pub use recorded::{CallEvents, Half, OfCalls, Written};
 pub use slot::{ReadOf, Slot};
 pub use wire::parse;
 
@@ -31,7 +31,7 @@ use loading::{Wanted, load, load_all};
 use perf_records::attr::{Attr, SampleType, Source};
 use perf_records::format::Format;
 use perf_records::units::{Cpu, TracepointName};
-use programs::{Calls, Members, Names, Offsets, Place, Preemption, Recording};
+use programs::{Calls, Members, Names, Offsets, Place, Preemption};
 use recorder::Recorder;
 use std::ffi::CStr;
 use std::io;
@@ -138,6 +138,11 @@ impl Capture {
         let output = map(MapKind::PerfEventArray, 4, 4, n_slots * n_cpus)?;
         let others = map(MapKind::ProgramArray, 4, 4, programs::Other::NUMBER)?;
         let fd = |map: &Map| map.as_fd().as_raw_fd();
+        let recorder = kernel
+            .records_calls
+            .then(|| Recorder::new(n_slots, n_cpus))
+            .transpose()?;
+        let recording = recorder.as_ref();
         let names = Names {
             tasks: fd(&tasks),
             claims: fd(&claims),
@@ -152,13 +157,9 @@ impl Capture {
                 execve: libc::SYS_execve as i32,
                 execveat: libc::SYS_execveat as i32,
             },
+            recording: recording.map(|recorder| recorder.recording(kernel.preemption)),
         };
-        let recorder = kernel
-            .records_calls
-            .then(|| Recorder::new(n_slots, n_cpus))
-            .transpose()?;
-        let recording = recorder.as_ref().map(Recorder::recording);
-        let attached = attach((&names, recording), &others, catalogue, kernel)?;
+        let attached = attach(&names, &others, catalogue, kernel)?;
         Ok(Arc::new(Self {
             claims,
             specs,
@@ -173,6 +174,12 @@ impl Capture {
             recorder,
             _attached: attached,
         }))
+    }
+
+    /// Whether there are programs that record calls.
+    #[must_use]
+    pub fn records_calls(&self) -> bool {
+        self.recorder.is_some()
     }
 
     /// Makes a slot for a run, whose records go to these rings (one for each CPU). `for_keeping`
@@ -253,7 +260,7 @@ fn with_locked_memory<T>(start: impl Fn() -> Result<T, CaptureError>) -> Result<
 }
 
 fn attach(
-    (names, recording): (&Names, Option<Recording>),
+    names: &Names,
     others: &Map,
     catalogue: &dyn Catalogue,
     kernel: Kernel,
@@ -281,19 +288,6 @@ fn attach(
     for copy in copies {
         raw(c"sys_exit", programs::exit(names, *copy));
         raw(c"sys_enter", programs::enter(names, *copy));
-    }
-    for (number, _) in (1..).zip(copies) {
-        let copy = (number, kernel.preemption);
-        if let Some(recording) = &recording {
-            raw(
-                c"sys_exit",
-                programs::record(names, recording, Half::Leave, copy),
-            );
-            raw(
-                c"sys_enter",
-                programs::record(names, recording, Half::Enter, copy),
-            );
-        }
     }
     let mut loaded = load_all(&wanted)?.into_iter();
     for (other, program) in called.iter().zip(loaded.by_ref()) {

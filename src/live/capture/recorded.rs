@@ -1,6 +1,6 @@
 //! The calls of a run, recorded by programs.
 
-use super::recorder::Recorder;
+use super::recorder::{Placing, Recorder};
 use super::wire::{selected, selection};
 use super::{CaptureError, Slot, system, with_locked_memory};
 use crate::ring::Drain;
@@ -43,15 +43,38 @@ pub struct CallEvents {
 /// A slot's part of the recorder.
 #[derive(Debug)]
 pub(super) struct Calls {
+    placing: Placing,
     /// What programs wake the readers of perf's rings by, on each CPU.
     bells: Vec<(Cpu, OwnedFd)>,
     attr: Attr,
     is_on: bool,
-    /// What was lost on each CPU before the run.
-    before: Vec<(Cpu, [u64; 2])>,
+    /// What became of calls on each CPU before the run.
+    before: Vec<(Cpu, [Written; 2])>,
 }
 
-const LOST: [u16; 2] = [control::LOST_ENTER, control::LOST_LEAVE];
+/// What became of a half of calls on a CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// How many records were written.
+    pub records: u64,
+    /// How many found no room.
+    pub lost: u64,
+}
+
+impl Written {
+    /// How many halves came by.
+    #[must_use]
+    pub fn all(self) -> u64 {
+        self.records + self.lost
+    }
+
+    fn since(self, before: Self) -> Self {
+        Self {
+            records: self.records.saturating_sub(before.records),
+            lost: self.lost.saturating_sub(before.lost),
+        }
+    }
+}
 
 impl Slot {
     /// Makes rings for calls, one for each CPU, each with room for so many bytes. A program wakes
@@ -88,8 +111,9 @@ impl Slot {
             bells.push((*cpu, event));
             places.push((place, *cpu));
         }
-        let drains = with_locked_memory(|| recorder.rings(&places, capacity))?;
+        let (drains, placing) = with_locked_memory(|| recorder.rings(&places, capacity))?;
         self.calls = Some(Calls {
+            placing,
             bells,
             attr,
             is_on: false,
@@ -135,11 +159,14 @@ impl Slot {
 
     /// Has calls of the slot's tasks recorded from now on.
     pub(super) fn record(&mut self, events: &CallEvents) -> Result<(), CaptureError> {
-        let lost = |cpu| [0, 1].map(|half| self.lost_so_far(cpu, half));
+        self.calls
+            .as_mut()
+            .map_or(Ok(()), |calls| calls.placing.end())?;
+        let written = |cpu| [Half::Enter, Half::Leave].map(|half| self.written_so_far(cpu, half));
         let before: Vec<_> = events
             .ids
             .iter()
-            .map(|(cpu, _)| (*cpu, lost(*cpu)))
+            .map(|(cpu, _)| (*cpu, written(*cpu)))
             .collect();
         let Some(recorder) = self.recorder() else {
             return Ok(());
@@ -184,19 +211,29 @@ impl Slot {
         Ok(())
     }
 
-    /// How many records of a half found no room on this CPU since the run began.
+    /// What became of a half of the run's calls on this CPU.
     #[must_use]
-    pub fn lost_calls(&self, cpu: Cpu, half: Half) -> u64 {
-        let calls = self.calls.iter().flat_map(|calls| &calls.before);
-        let before = calls.filter(|(of, _)| *of == cpu).map(|(_, lost)| lost);
-        let before = before.filter_map(|lost| lost.get(half as usize)).sum();
-        self.lost_so_far(cpu, half as usize).saturating_sub(before)
+    pub fn written(&self, cpu: Cpu, half: Half) -> Written {
+        let mut before = self.calls.iter().flat_map(|calls| &calls.before);
+        let before = before.find(|(of, _)| *of == cpu);
+        let before = before.and_then(|(_, written)| written.get(half as usize));
+        let before = before.copied().unwrap_or_default();
+        self.written_so_far(cpu, half).since(before)
     }
 
-    fn lost_so_far(&self, cpu: Cpu, half: usize) -> u64 {
-        let field = LOST.get(half).copied().unwrap_or_default();
+    fn written_so_far(&self, cpu: Cpu, half: Half) -> Written {
         let place = self.place(cpu);
-        self.recorder()
-            .map_or(0, |recorder| recorder.get(place, field))
+        let get = |field| {
+            self.recorder()
+                .map_or(0, |recorder| recorder.get(place, field))
+        };
+        let (records, lost) = match half {
+            Half::Enter => (control::WRITTEN_ENTER, control::LOST_ENTER),
+            Half::Leave => (control::WRITTEN_LEAVE, control::LOST_LEAVE),
+        };
+        Written {
+            records: get(records),
+            lost: get(lost),
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What programs that record calls need besides: the selections and rings of all slots.
 
-use super::programs::Recording;
+use super::programs::{Preemption, Recording};
 use super::wire::selection;
 use super::{CaptureError, system};
 use crate::ring::Drain;
@@ -8,15 +8,18 @@ use crate::ring::calls::{CHUNK, Calls, control, n_chunks};
 use crate::sys::bpf::{Map, MapKind};
 use crate::sys::shared::Shared;
 use perf_records::units::Cpu;
+use std::io;
 use std::os::fd::{AsFd, AsRawFd};
+use std::panic::resume_unwind;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 /// The maps of programs that record calls.
 #[derive(Debug)]
 pub(super) struct Recorder {
     pub(super) selections: Map,
     controls: Map,
-    rings: Map,
+    rings: Arc<Map>,
     pub(super) bells: Map,
     control: Arc<Shared>,
 }
@@ -33,19 +36,20 @@ impl Recorder {
         Ok(Self {
             selections: array(selection::SIZE, n_slots)?,
             controls,
-            rings: Map::of_maps(&like, n_rings).map_err(&made)?,
+            rings: Arc::new(Map::of_maps(&like, n_rings).map_err(&made)?),
             bells: Map::create(MapKind::PerfEventArray, 4, 4, n_rings).map_err(&made)?,
             control: Arc::new(control),
         })
     }
 
-    pub(super) fn recording(&self) -> Recording {
+    pub(super) fn recording(&self, preemption: Option<Preemption>) -> Recording {
         let fd = |map: &Map| map.as_fd().as_raw_fd();
         Recording {
             selections: fd(&self.selections),
             controls: fd(&self.controls),
             rings: fd(&self.rings),
             bells: fd(&self.bells),
+            preemption,
         }
     }
 
@@ -55,7 +59,7 @@ impl Recorder {
         &self,
         places: &[(u32, Cpu)],
         capacity: u64,
-    ) -> Result<Vec<Drain>, CaptureError> {
+    ) -> Result<(Vec<Drain>, Placing), CaptureError> {
         let mut drains = Vec::new();
         let n_chunks = n_chunks(capacity);
         let mut maps = Vec::new();
@@ -69,14 +73,8 @@ impl Recorder {
             drains.push(Drain::of_calls(ring, *cpu));
             maps.push((*place, map));
         }
-        let places: Vec<u8> = maps
-            .iter()
-            .flat_map(|(place, _)| place.to_ne_bytes())
-            .collect();
-        let maps: Vec<_> = maps.iter().map(|(_, map)| map.as_fd()).collect();
-        let put = self.rings.put_all(&places, &maps);
-        put.map_err(system("fill a map"))?;
-        Ok(drains)
+        let placing = Placing::start(Arc::clone(&self.rings), maps)?;
+        Ok((drains, placing))
     }
 
     /// Writes a field of a ring's control block.
@@ -87,6 +85,41 @@ impl Recorder {
     /// Reads one.
     pub(super) fn get(&self, place: u32, field: u16) -> u64 {
         self.control.load(at(place, field))
+    }
+}
+
+/// Rings on their way into the map that programs find them in. The kernel waits for a grace period
+/// there, so that a thread does it while the events of the run are opened.
+#[derive(Debug)]
+pub(super) struct Placing(Option<JoinHandle<io::Result<()>>>);
+
+impl Placing {
+    fn start(rings: Arc<Map>, maps: Vec<(u32, Map)>) -> Result<Self, CaptureError> {
+        let put = move || {
+            let places = maps.iter().flat_map(|(place, _)| place.to_ne_bytes());
+            let maps: Vec<_> = maps.iter().map(|(_, map)| map.as_fd()).collect();
+            rings.put_all(&places.collect::<Vec<_>>(), &maps)
+        };
+        let thread = std::thread::Builder::new().name("rings".to_owned());
+        let started = thread.spawn(put).map_err(system("start a thread"))?;
+        Ok(Self(Some(started)))
+    }
+
+    /// Waits until the rings are there.
+    pub(super) fn end(&mut self) -> Result<(), CaptureError> {
+        let put = match self.0.take().map(JoinHandle::join) {
+            Some(Ok(put)) => put,
+            Some(Err(panicked)) => resume_unwind(panicked),
+            None => Ok(()),
+        };
+        put.map_err(system("fill a map"))
+    }
+}
+
+impl Drop for Placing {
+    /// Whoever has these places next puts others there.
+    fn drop(&mut self) {
+        let _no_more_wanted = self.0.take().map(JoinHandle::join);
     }
 }
 

@@ -46,15 +46,13 @@ pub(super) mod task {
     pub(in crate::capture) const OFFSET: i16 = 96;
     /// The buffer that the record is made in.
     pub(in crate::capture) const SCRATCH: i16 = 100;
-    /// Whether the first copy of the program was here, and the second one has nothing to do.
-    pub(in crate::capture) const ENTERED: i16 = 104;
     /// Not 0 from the record of the entry to the exit.
-    pub(in crate::capture) const SENT: i16 = 108;
+    pub(in crate::capture) const SENT: i16 = 104;
+    /// Which copy of the programs at halves of calls was here last, counted from 1.
+    pub(in crate::capture) const LAST: i16 = 108;
     /// Not 0 from the task's first `execve(2)` on, or from its birth if its parent's is not 0: from
     /// where events of tasks are that an exec starts. Its calls are recorded then.
     pub(in crate::capture) const RECORDED: i16 = 112;
-    /// Which copy of the programs that record calls was here last, counted from 1.
-    pub(in crate::capture) const LAST: i16 = 116;
     pub(in crate::capture) const SIZE: usize = 120;
     pub(in crate::capture) const AT_EXIT: i32 = 0x100;
 }

@@ -266,6 +266,13 @@ impl Account {
         let broke_off = self.broke_off.then(|| broke_off.to_owned());
         let mut lines: Vec<String> = broke_off.into_iter().collect();
         lines.extend(wrong.map(ToString::to_string));
+        let has_more = |event: &EventAccount| !event.sampled && event.known() > event.counted;
+        if self.events.iter().any(has_more) {
+            lines.push(
+                "more was recorded than the kernel counted: it takes its counters off a task that executes a set-user-ID program, or one \
+                 that its user may not read".to_owned(),
+            );
+        }
         let part = self.counters.iter().filter(|event| !event.is_complete());
         lines.extend(part.map(ToString::to_string));
         if self.side_band_lost > 0 {

@@ -1,6 +1,6 @@
 //! The programs that read the memory of a run's tasks, begun and stopped; the rings, given back.
 
-use super::{EventSet, Rings};
+use super::{EventSet, Rings, written};
 use crate::capture::{CaptureError, ReadOf};
 use crate::ring::Drain;
 use crate::sys;
@@ -10,19 +10,20 @@ use std::sync::Arc;
 use syscall_model::memory::Fetches;
 
 impl EventSet {
-    /// Has the memory of these tasks read, and of what they create, and their calls recorded where
-    /// programs do that. Without rings that programs write to, nothing is read.
+    /// Has the memory of these tasks read, and of what they create, if that is `wanted`, and their
+    /// calls recorded where programs do that. Without rings that programs write to, nothing is read.
     ///
     /// # Errors
     /// [`CaptureError`].
     pub fn read_memory(
         &mut self,
-        wanted: &Arc<Fetches>,
+        wanted: Option<&Arc<Fetches>>,
         of: ReadOf<'_>,
     ) -> Result<(), CaptureError> {
         if let Some(slot) = self.rings.slot() {
-            slot.begin(wanted, self.calls.as_ref(), of)?;
-            self.reads_memory = true;
+            let nothing = Arc::default();
+            slot.begin(wanted.unwrap_or(&nothing), self.calls.as_ref(), of)?;
+            self.reads_memory = wanted.is_some();
         }
         Ok(())
     }
@@ -52,9 +53,10 @@ impl EventSet {
     /// # Errors
     /// Those of `ioctl(2)` and `bpf(2)`.
     pub fn disable_for_living(&mut self) -> io::Result<()> {
-        // Calls of before that programs have recorded have been counted. One that is made before
-        // the events are stopped is counted alone, and makes the account wrong.
         if let Some(slot) = self.rings.slot() {
+            for event in &mut self.events {
+                event.settled = written::settle(event, slot)?;
+            }
             slot.stop_recording().map_err(io::Error::other)?;
             let _cannot = sys::wait_for_all_cpus();
         }

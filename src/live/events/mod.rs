@@ -58,6 +58,9 @@ struct OpenEvent {
     shown: Option<String>,
     /// Which half of calls a program writes its records of; `None` where the kernel writes them.
     written: Option<Half>,
+    /// What the kernel had counted when each of it had a record, and how many had; see
+    /// [`written::settle`].
+    settled: Option<(u64, u64)>,
     fd: Arc<OwnedFd>,
 }
 

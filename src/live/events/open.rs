@@ -212,6 +212,7 @@ fn open_one(
         of_everybody: matches!(target, perf::Target::Everybody),
         shown: None,
         written: None,
+        settled: None,
         fd: Arc::new(fd),
     })
 }

@@ -91,10 +91,40 @@ fn is_as_written(wanted: &Wanted<'_>) -> bool {
 }
 
 /// What an event counted, and, where a program writes its records, how many that had no room for.
+/// Behind the moment at which it was [settled](settle) the program alone counts.
 pub(super) fn counts(event: &OpenEvent, slot: Option<&Slot>) -> io::Result<Counts> {
     let mut counts = perf::read_counts(event.fd.as_fd(), event.attr.read_format.0)?;
     if let Some((half, slot)) = event.written.zip(slot) {
-        counts.lost = Some(slot.lost_calls(event.cpu, half));
+        let written = slot.written(event.cpu, half);
+        counts.lost = Some(written.lost);
+        if let Some((counted, recorded)) = event.settled {
+            counts.value = counted + written.all().saturating_sub(recorded);
+        }
     }
     Ok(counts)
+}
+
+/// How often a moment is looked for at which nothing happens.
+const TRIES: usize = 10_000;
+
+/// Proves that all calls have a record that have been made so far, where tasks live on: events and
+/// programs cannot be stopped at one moment. Between two looks at the kernel's count that find the
+/// same no call was made, and if the program has written as many by then, none is missing. Calls
+/// that are made from then on until it is stopped are those of which no more is wanted to be known.
+/// Where no such moment is found the account does not add up, and says so.
+pub(super) fn settle(event: &OpenEvent, slot: &Slot) -> io::Result<Option<(u64, u64)>> {
+    let Some(half) = event.written else {
+        return Ok(None);
+    };
+    let count = || perf::read_counts(event.fd.as_fd(), event.attr.read_format.0);
+    let mut counted = count()?.value;
+    for _ in 0..TRIES {
+        let written = slot.written(event.cpu, half);
+        let now = count()?.value;
+        if (counted, counted) == (written.all(), now) {
+            return Ok(Some((counted, written.all())));
+        }
+        counted = now;
+    }
+    Ok(None)
 }

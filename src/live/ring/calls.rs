@@ -2,17 +2,19 @@
 //!
 //! The ring lies in an array of chunks; a record lies in one chunk, as the verifier lets a program
 //! write within one value. Head and tail are free-running byte counters, as those of perf's rings.
-//! Where a chunk has less room left than the longest record takes, the next record starts in the
-//! next chunk, whatever its length.
+//! Where a chunk has less room left than [`SHORTEST`], or four zero bytes where a record's size is,
+//! the next record starts in the next chunk.
 
 use crate::sys::shared::Shared;
 use perf_records::record::{HEADER_SIZE, Header};
 use std::sync::Arc;
 
 /// The bytes of a chunk, a power of two.
-pub(crate) const CHUNK: u64 = 64 << 10;
-/// The bytes of the longest record.
-pub(crate) const LONGEST: u64 = 128;
+pub(crate) const CHUNK: u64 = 256 << 10;
+/// The bytes that any record without contents has room in.
+pub(crate) const SHORTEST: u64 = 128;
+/// The bytes that any record has room in.
+pub(crate) const LONGEST: u64 = SHORTEST + (32 << 10);
 
 /// What program and reader tell each other about a ring: offsets in its control block, in bytes.
 /// What the one writes lies on other lines of the cache than what the other writes.
@@ -39,6 +41,9 @@ pub(crate) mod control {
     /// The numbers of their tracepoints.
     pub(crate) const ENTER_TYPE: u16 = 168;
     pub(crate) const LEAVE_TYPE: u16 = 176;
+    /// How many records of each half the program has written; each counts behind its record.
+    pub(crate) const WRITTEN_ENTER: u16 = 32;
+    pub(crate) const WRITTEN_LEAVE: u16 = 40;
     pub(crate) const SIZE: usize = 192;
 }
 
@@ -95,16 +100,18 @@ impl Calls {
     pub(crate) fn append(&self, mut from: u64, to: u64, out: &mut Vec<u8>) {
         while from < to {
             let start = from % CHUNK;
-            if CHUNK - start < LONGEST {
+            if CHUNK - start < SHORTEST {
                 from += CHUNK - start;
                 continue;
             }
             let base = from / CHUNK % n_chunks(self.capacity) * CHUNK;
             let end = CHUNK.min(start + (to - from));
             let mut at = start;
-            while at < end && CHUNK - at >= LONGEST {
+            let mut is_last = false;
+            while at < end && CHUNK - at >= SHORTEST && !is_last {
                 let size = self.size_at(base + at);
-                if !(HEADER_SIZE as u64..=LONGEST.min(end - at)).contains(&size) {
+                is_last = size == 0 && CHUNK - at < LONGEST;
+                if !is_last && !(HEADER_SIZE as u64..=LONGEST.min(end - at)).contains(&size) {
                     self.chunks
                         .append((base + start) as usize, (end - start) as usize, out);
                     return;
@@ -113,7 +120,10 @@ impl Calls {
             }
             self.chunks
                 .append((base + start) as usize, (at - start) as usize, out);
-            from += at - start;
+            from += match is_last {
+                true => CHUNK - start,
+                false => at - start,
+            };
         }
     }
 
@@ -127,4 +137,69 @@ impl Calls {
 /// How many chunks a ring of so many bytes has, a power of two.
 pub(crate) fn n_chunks(capacity: u64) -> u64 {
     capacity.div_ceil(CHUNK).max(1).next_power_of_two()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::memfd::{MFdFlags, memfd_create};
+    use nix::unistd::ftruncate;
+    use std::os::fd::OwnedFd;
+
+    /// Memory as a program would have it, mapped twice.
+    fn memory(length: u64) -> [Shared; 2] {
+        let file: OwnedFd = memfd_create("ring", MFdFlags::MFD_CLOEXEC).unwrap();
+        ftruncate(&file, length as i64).unwrap();
+        [0, 1].map(|_| Shared::of(&file, length as usize).unwrap())
+    }
+
+    /// A record of so many bytes, each word of which but its header is `mark`.
+    fn record(size: u64, mark: u64) -> Vec<u64> {
+        let mut words = vec![mark; size as usize / 8];
+        words[0] = 9 | size << 48;
+        words
+    }
+
+    /// Writes as a program does: `is_long` is a record with contents.
+    fn put(memory: &Shared, capacity: u64, head: &mut u64, words: &[u64], is_long: bool) {
+        let longest = if is_long { LONGEST } else { SHORTEST };
+        let at = |head: u64| (head % (n_chunks(capacity) * CHUNK)) as usize;
+        if *head % CHUNK > CHUNK - longest {
+            if *head % CHUNK <= CHUNK - SHORTEST {
+                memory.store(at(*head), 0);
+            }
+            *head = head.next_multiple_of(CHUNK);
+        }
+        for word in words {
+            memory.store(at(*head), *word);
+            *head += 8;
+        }
+    }
+
+    #[test]
+    fn records_of_any_length_come_one_behind_the_other_over_the_ends_of_chunks() {
+        let capacity = 2 * CHUNK;
+        let [of_program, chunks] = memory(capacity);
+        let [_, control] = memory(control::SIZE as u64);
+        let ring = Calls::new(Arc::new(control), 0, chunks, capacity);
+        // What lay there before is no record of now.
+        for at in (0..capacity).step_by(8) {
+            of_program.store(at as usize, 9 | 128 << 48);
+        }
+        let (mut head, mut mark) = (0, 0);
+        let sizes = [128, 88, LONGEST, 88, 4096, 128, 20_000, 128, 128, 88];
+        for _ in 0..400 {
+            let (start, mut expected) = (head, Vec::new());
+            for size in sizes.iter().cycle().skip(mark as usize % 7).take(5) {
+                mark += 1;
+                let words = record(*size, mark);
+                put(&of_program, capacity, &mut head, &words, *size > SHORTEST);
+                expected.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+            }
+            let mut got = Vec::new();
+            ring.append(start, head, &mut got);
+            assert!(got == expected, "{mark}: {} {}", got.len(), expected.len());
+        }
+        assert!(head > 20 * CHUNK);
+    }
 }

@@ -1,6 +1,5 @@
 //! The memory of a BPF array, shared with the programs that write into it.
 
-use super::bpf::Map;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::ptr::NonNull;
@@ -21,14 +20,14 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// Maps the first `length` bytes of an array that was made to be mapped.
+    /// Maps the first `length` bytes of an array that was made to be mapped, or of a file.
     ///
     /// # Errors
     /// `EINVAL` beyond the array's end, `ENOMEM`.
     ///
     /// # References
     /// `array_map_mmap()`, `kernel/bpf/arraymap.c`.
-    pub fn of(map: &Map, length: usize) -> io::Result<Self> {
+    pub fn of(array: &impl AsFd, length: usize) -> io::Result<Self> {
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
         let base = unsafe {
             libc::mmap(
@@ -36,7 +35,7 @@ impl Shared {
                 length,
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED,
-                map.as_fd().as_raw_fd(),
+                array.as_fd().as_raw_fd(),
                 0,
             )
         };
@@ -44,7 +43,14 @@ impl Shared {
             return Err(io::Error::last_os_error());
         }
         let base = NonNull::new(base.cast::<u8>()).ok_or(io::ErrorKind::InvalidInput)?;
-        Ok(Self { base, length })
+        let shared = Self { base, length };
+        // Every process that a run is started in would get a copy of the table of pages, which
+        // takes as long as all of a small run's events.
+        // SAFETY: it changes nothing for this process, and the range is a mapping of ours.
+        match unsafe { libc::madvise(base.as_ptr().cast(), length, libc::MADV_DONTFORK) } {
+            0 => Ok(shared),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 
     fn word(&self, at: usize) -> Option<&AtomicU64> {

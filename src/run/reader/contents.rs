@@ -10,6 +10,13 @@ use perf_records::record::Sample;
 use perf_records::units::{Pid, Tid};
 use syscall_model::memory::{Captured, Part};
 
+fn lacks(field: &'static str) -> SessionError {
+    SessionError::Lacks {
+        event: "bpf-output".to_owned(),
+        field,
+    }
+}
+
 impl Reader<'_> {
     /// Whether the records of a request are of interest before the workload's program runs.
     pub(super) fn starts(&self, place: usize) -> bool {
@@ -22,19 +29,47 @@ impl Reader<'_> {
 
     /// Takes a record of a BPF program.
     pub(super) fn memory(&mut self, sample: &Sample<'_>) -> Result<(), SessionError> {
-        let lacks = |field| SessionError::Lacks {
-            event: "bpf-output".to_owned(),
-            field,
-        };
         let who = sample.task.ok_or_else(|| lacks("thread"))?;
         let raw = sample.raw.ok_or_else(|| lacks("payload"))?;
         let captured = capture::parse(raw).ok_or_else(|| lacks("meaning"))?;
         if let Some(delivered) = self.delivered.last_mut() {
             *delivered += 1;
         }
-        if Some(who.0) == self.init || !self.follows(who.1) || self.forgot_calls_of(who.1) {
-            return Ok(());
+        if Some(who.0) != self.init && self.follows(who.1) && !self.forgot_calls_of(who.1) {
+            self.captured(who, captured);
         }
+        self.flush();
+        Ok(())
+    }
+
+    /// Takes what a program that records calls has read for one: it stands behind the fields of the
+    /// call's record, where perf's own would end.
+    pub(super) fn with_call(
+        &mut self,
+        who: (Pid, Tid),
+        place: usize,
+        raw: &[u8],
+        fields: usize,
+    ) -> Result<(), SessionError> {
+        // The raw data and their length, four bytes, have a multiple of eight bytes together.
+        let end = (fields + 4).next_multiple_of(8) - 4;
+        let contents = match raw.get(end..) {
+            Some(contents @ [_, ..]) if self.is_raw_call(place) => contents,
+            _ => return Ok(()),
+        };
+        let captured = capture::parse(contents).ok_or_else(|| lacks("meaning"))?;
+        if !self.forgot_calls_of(who.1) {
+            self.captured(who, captured);
+        }
+        Ok(())
+    }
+
+    fn is_raw_call(&self, place: usize) -> bool {
+        let request = self.plan.requests.get(place);
+        request.is_some_and(|request| request.name.starts_with("raw_syscalls:"))
+    }
+
+    fn captured(&mut self, who: (Pid, Tid), captured: Captured) {
         match captured {
             Captured::Contents {
                 number,
@@ -49,8 +84,6 @@ impl Reader<'_> {
             }
             Captured::Signal { .. } | Captured::Contents { .. } => {}
         }
-        self.flush();
-        Ok(())
     }
 
     /// Takes what the kernel copied for a call; `None` if the copy does not lie in the record.

@@ -293,6 +293,7 @@ impl<'a> Reader<'a> {
                     self.copied((pid, tid), copies, raw)
                         .ok_or_else(|| lacks("strings"))?;
                 }
+                self.with_call((pid, tid), place, raw, args + 8 * n_args)?;
                 let mask = self.registers(place);
                 let (who, abi) = ((pid, tid), convention(number, sample, mask));
                 self.entered(who, time, (abi, number), words);
@@ -302,6 +303,7 @@ impl<'a> Reader<'a> {
                 self.starting(who, instruction(sample, mask), (abi, number), &words);
             }
             Meaning::Leave { id, ret } => {
+                self.with_call((pid, tid), place, raw, ret + 8)?;
                 let (number, value) = (number(id)?, word(ret)? as i64);
                 let call = (left_by(number, sample, self.registers(place)), number);
                 self.left((pid, tid), time, call, value);

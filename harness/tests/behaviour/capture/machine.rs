@@ -205,8 +205,10 @@ fn a_string_that_finds_no_room_is_lost_and_the_account_adds_up() {
     require!(right_to_trace());
     let project = Project::new();
     let script = "open F, '<', '/nonexistent/' . 'x' x 200 for 1..20000";
+    // What a program records has the string in the record of its call.
     let words = [
-        "trace", "-m", "4KiB", "-o", "trace", "-e", "openat", "perl", "-e", script,
+        "trace", "--source", "perf", "-m", "4KiB", "-o", "trace", "-e", "openat", "perl", "-e",
+        script,
     ];
     let run = project.harness(&words);
     run.assert_status(125);

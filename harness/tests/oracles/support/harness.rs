@@ -181,6 +181,14 @@ impl Traced {
     }
 }
 
+/// Who records calls: the default, a BPF program where one may be loaded, and perf.
+pub(crate) const SOURCES: [&str; 2] = ["auto", "perf"];
+
+/// Traces a command whose calls this source records.
+pub(crate) fn trace_by(source: &str, place: &Place, prepare: &str, command: &[&str]) -> Traced {
+    trace_with(place, prepare, (&[], &["--source", source]), command)
+}
+
 /// Traces a command of which nothing but its calls is wanted.
 pub(crate) fn trace_in(place: &Place, prepare: &str, command: &[&str]) -> Traced {
     trace_with(place, prepare, (&[], &[]), command)

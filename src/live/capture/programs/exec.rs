@@ -6,16 +6,18 @@
 use super::super::asm::{
     Asm, Helper, If, Label, Op, R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK, Width,
 };
+use super::super::recorded::Half;
 use super::super::wire::{MAX_PIECE, MAX_STRINGS, head, piece, spec, task};
 use super::output::send_record;
 use super::pieces::{
     Fetch, PIECES, Scratch, count_the_zero, fetch, finish_piece, next_piece, start_record,
     try_again_at_exit,
 };
+use super::rest::{go_on_to_send, started_record};
 use super::tasks::rename_task;
 use super::{
     CONTEXT, Copy, KEY, Names, OFFSET, Other, Place, REGS, RESULT, WORD, current_task, entered,
-    find_spec, go_on_with, left, look_up, program, regs, send_entry,
+    find_spec, go_on_with, left, look_up, program, regs,
 };
 
 /// The places of path and vector among a call's fetches.
@@ -34,13 +36,13 @@ const MOST_IN_FRONT: i32 = 16;
 pub(in crate::capture) fn enter_exec(names: &Names, copy: Copy) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send) = (a.label(), a.label());
-        entered(a, names, None, (out, out));
+        entered(a, names, None, (out, out, out));
         start_record(a, names, Scratch::Enter(copy), out);
         fetch(a, Fetch::At(PATH), send);
         a.store_number(Width::W, R6, task::STRINGS, 0);
         given_vector(a, names, head::ENTER, send);
         a.here(send);
-        send_entry(a, names);
+        go_on_to_send(a, names, Half::Enter);
         a.here(out);
         a.exit(0);
     })
@@ -51,7 +53,7 @@ pub(in crate::capture) fn exit_exec(names: &Names, copy: Copy) -> Option<Vec<u64
     program(|a| {
         let (out, send, failed) = (a.label(), a.label(), a.label());
         let path_read = a.label();
-        left(a, names, out);
+        left(a, names, None, (out, out));
         start_record(a, names, Scratch::Exit(copy), out);
         a.load(Width::D, R1, STACK, RESULT);
         a.jump_if(If::Ne, R1, 0, failed);
@@ -64,15 +66,10 @@ pub(in crate::capture) fn exit_exec(names: &Names, copy: Copy) -> Option<Vec<u64
         is_owed(a, VECTOR, send);
         given_vector(a, names, head::EXIT, send);
         a.here(send);
-        send_exit(a, names);
+        go_on_to_send(a, names, Half::Leave);
         a.here(out);
         a.exit(0);
     })
-}
-
-fn send_exit(a: &mut Asm, names: &Names) {
-    a.store_number(Width::W, R6, task::OWED, 0);
-    send_record(a, names, head::EXIT);
 }
 
 fn is_owed(a: &mut Asm, place: usize, not: Label) {
@@ -153,12 +150,7 @@ pub(in crate::capture) fn strings(names: &Names) -> Option<Vec<u64>> {
         current_task(a, names, out);
         a.load(Width::W, R9, R6, task::NUMBER);
         find_spec(a, names, out);
-        a.load(Width::W, R1, R6, task::SCRATCH);
-        a.store(Width::W, STACK, KEY, R1);
-        look_up(a, names.scratch, out);
-        a.mov_reg(R7, R0);
-        a.load(Width::W, R1, R6, task::OFFSET);
-        a.store(Width::W, STACK, OFFSET, R1);
+        started_record(a, names, out);
         for _ in 0..AT_ONCE {
             one_string(a, send, end, unreadable);
         }
@@ -186,10 +178,10 @@ pub(in crate::capture) fn strings(names: &Names) -> Option<Vec<u64>> {
         a.here(send);
         a.load(Width::B, R1, R7, head::WHAT);
         a.jump_if(If::Ne, R1, head::ENTER, leaves);
-        send_entry(a, names);
+        go_on_to_send(a, names, Half::Enter);
         a.exit(0);
         a.here(leaves);
-        send_exit(a, names);
+        go_on_to_send(a, names, Half::Leave);
         a.here(out);
         a.exit(0);
     })

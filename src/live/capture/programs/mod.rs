@@ -21,11 +21,12 @@ mod rest;
 mod switch;
 mod tasks;
 
-use output::{count, send_record};
+use calls::{Contents, record};
+use output::{count, send_half, send_record};
 use pieces::{Fetch, fetch, start_record};
 use rest::go_on_with_rest;
 
-pub(super) use calls::{Preemption, Recording, record};
+pub(super) use calls::{Preemption, Recording};
 pub(super) use pieces::Scratch;
 pub(super) use switch::switch;
 use tasks::{claim, copy_registers};
@@ -35,6 +36,7 @@ pub(super) use exec::exec;
 pub(super) use other::Other;
 
 use super::asm::{Asm, Helper, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
+use super::recorded::Half;
 use super::wire::{MAX_CALLS, MAX_FETCHES, head, spec, task};
 
 /// What the programs refer to: descriptors of maps, and facts about the machine.
@@ -51,6 +53,8 @@ pub(super) struct Names {
     /// One more than the largest number of a CPU.
     pub(super) n_cpus: i32,
     pub(super) calls: Calls,
+    /// Of programs that record calls; `None` where perf does.
+    pub(super) recording: Option<Recording>,
 }
 
 /// The numbers of the calls that the programs know.
@@ -92,12 +96,13 @@ pub(super) enum Place {
 #[cfg(target_arch = "x86_64")]
 mod regs {
     /// di, si, dx, r10, r8, r9, from the copy's start.
-    pub(super) const ARGS: [i16; 6] = [56, 48, 40, 0, 16, 8];
-    pub(super) const COPY_FROM: i32 = 56;
-    pub(super) const COPY_SIZE: i32 = 80;
+    pub(super) const ARGS: [i16; 6] = [80, 72, 64, 24, 40, 32];
+    /// From `bp` to `cs`.
+    pub(super) const COPY_FROM: i32 = 32;
+    pub(super) const COPY_SIZE: i32 = 112;
     /// `cx` and `ip` from the copy's start: equal after the `syscall` instruction.
-    pub(super) const CX: i16 = 32;
-    pub(super) const IP: i16 = 72;
+    pub(super) const CX: i16 = 56;
+    pub(super) const IP: i16 = 96;
     pub(super) const STACK_POINTER: i32 = 152;
 }
 #[cfg(not(target_arch = "x86_64"))]
@@ -118,7 +123,11 @@ const OFFSET: i16 = -16;
 const WORD: i16 = -24;
 const CONTEXT: i16 = -32;
 const RESULT: i16 = -40;
-const REGS: i16 = -136;
+/// The ids of the current task.
+const WHO: i16 = -48;
+/// The length of the contents of a call's record.
+const LENGTH: i16 = -60;
+const REGS: i16 = -176;
 const NEW_TASK: i16 = -152;
 
 fn program(build: impl FnOnce(&mut Asm)) -> Option<Vec<u64>> {
@@ -155,20 +164,32 @@ impl Copy {
 pub(super) fn enter(names: &Names, copy: Copy) -> Option<Vec<u64>> {
     program(|a| {
         let (out, stranger, send) = (a.label(), a.label(), a.label());
-        entered(a, names, Some(copy), (out, stranger));
+        let nothing = a.label();
+        entered(a, names, Some(copy), (out, stranger, nothing));
         continue_for_exec(a, names, Other::Enter(copy));
         start_record(a, names, Scratch::Enter(copy), out);
         fetch(a, Fetch::At(0), send);
         more(a, names, head::ENTER, 1, send);
         a.here(send);
         send_entry(a, names);
-        a.store_number(Width::W, R6, task::SENT, 1);
+        a.exit(0);
+        a.here(nothing);
+        record_alone(a, names, Half::Enter);
         a.here(out);
         a.exit(0);
         a.here(stranger);
         claim(a, names);
         a.exit(0);
     })
+}
+
+/// Records a half of a call for which nothing is read.
+fn record_alone(a: &mut Asm, names: &Names, half: Half) {
+    if let Some(recording) = &names.recording {
+        let done = a.label();
+        record(a, names, (recording, half), Contents::None, done);
+        a.here(done);
+    }
 }
 
 /// Goes on if there is something to read at this place.
@@ -179,22 +200,43 @@ fn more(a: &mut Asm, names: &Names, what: i32, place: usize, none: Label) {
     go_on_with_rest(a, names, what, place);
 }
 
-/// `R6 = ` the task, with the call's number and words; `R8 = ` what is to be read.
-fn entered(a: &mut Asm, names: &Names, copy: Option<Copy>, (out, stranger): (Label, Label)) {
+/// `R6 = ` the task, with the call's number and words; `R8 = ` what is to be read. `copy` is that of
+/// the program that is run, `None` in one that another goes on with.
+fn entered(
+    a: &mut Asm,
+    names: &Names,
+    copy: Option<Copy>,
+    (out, stranger, nothing): (Label, Label, Label),
+) {
     a.store(Width::D, STACK, CONTEXT, R1);
     a.load(Width::D, R9, R1, 8);
     current_task(a, names, stranger);
-    if copy.is_some() {
-        a.load(Width::W, R1, R6, task::ENTERED);
-        a.jump_if(If::Ne, R1, 0, out);
-        a.store_number(Width::W, R6, task::ENTERED, 1);
+    if let Some(copy) = copy {
+        is_first(a, copy, out);
     }
     a.store(Width::W, R6, task::NUMBER, R9);
     a.store_number(Width::W, R6, task::OWED, 0);
     a.store_number(Width::W, R6, task::SENT, 0);
     a.store_number(Width::W, R6, task::INTERRUPTED, 0);
-    find_spec(a, names, out);
-    copy_arguments(a, out);
+    if names.recording.is_some() {
+        copy_registers(a, out);
+        a.load(Width::W, R9, R6, task::NUMBER);
+    }
+    find_spec(a, names, nothing);
+    copy_arguments(a, names, nothing);
+}
+
+/// Goes on if no copy in front of this one was here for the same half of a call: they are run in
+/// the order of their numbers. Where the last one was skipped at the half before, and the first at
+/// this one, the half is not seen; none is seen twice.
+fn is_first(a: &mut Asm, copy: Copy, out: Label) {
+    let fresh = a.label();
+    let number = copy as i32 + 1;
+    a.load(Width::W, R1, R6, task::LAST);
+    a.store_number(Width::W, R6, task::LAST, number);
+    a.jump_if(If::Eq, R1, 0, fresh);
+    a.jump_if(If::Le, R1, number - 1, out);
+    a.here(fresh);
 }
 
 /// A record of the exit follows if anything is read there, or again.
@@ -209,7 +251,13 @@ fn send_entry(a: &mut Asm, names: &Names) {
     a.jump_if(If::Eq, R1, 0, no_more);
     a.store_number(Width::B, R7, head::MORE, 1);
     a.here(no_more);
-    send_record(a, names, head::ENTER);
+    send_half(a, names, Half::Enter);
+    a.store_number(Width::W, R6, task::SENT, 1);
+}
+
+fn send_exit(a: &mut Asm, names: &Names) {
+    a.store_number(Width::W, R6, task::OWED, 0);
+    send_half(a, names, Half::Leave);
 }
 
 /// Leaves the program for another if the call of `R6` executes a program.
@@ -235,7 +283,8 @@ fn go_on_with(a: &mut Asm, names: &Names, other: Other) {
 pub(super) fn exit(names: &Names, copy: Copy) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send, none_owed) = (a.label(), a.label(), a.label());
-        left(a, names, out);
+        let nothing = a.label();
+        left(a, names, Some(copy), (out, nothing));
         continue_for_exec(a, names, Other::Exit(copy));
         start_record(a, names, Scratch::Exit(copy), out);
         a.load(Width::W, R1, R6, task::OWED);
@@ -249,22 +298,26 @@ pub(super) fn exit(names: &Names, copy: Copy) -> Option<Vec<u64>> {
         fetch(a, Fetch::At(MAX_FETCHES), send);
         more(a, names, head::EXIT, MAX_FETCHES + 1, send);
         a.here(send);
-        a.store_number(Width::W, R6, task::OWED, 0);
-        send_record(a, names, head::EXIT);
+        send_exit(a, names);
+        a.exit(0);
+        a.here(nothing);
+        record_alone(a, names, Half::Leave);
         a.here(out);
         a.exit(0);
     })
 }
 
-/// `R6 = ` the task, if there is something to do at this call's exit; `R8 = ` what is to be read.
-fn left(a: &mut Asm, names: &Names, out: Label) {
+/// `R6 = ` the task; `R8 = ` what is to be read at this call's exit. `copy` as for [`entered`].
+fn left(a: &mut Asm, names: &Names, copy: Option<Copy>, (out, nothing): (Label, Label)) {
     a.store(Width::D, STACK, CONTEXT, R1);
     a.load(Width::D, R9, R1, 8);
     // Loaded twice: what a comparison says of one, the verifier would follow for the other.
     a.load(Width::D, R2, R1, 8);
     a.store(Width::D, STACK, RESULT, R2);
     current_task(a, names, out);
-    a.store_number(Width::W, R6, task::ENTERED, 0);
+    if let Some(copy) = copy {
+        is_first(a, copy, out);
+    }
     // Whoever is preempted in here is not within the call any more.
     a.store_number(Width::W, R6, task::SENT, 0);
     // -516 to -512: interrupted, by what comes next.
@@ -274,10 +327,14 @@ fn left(a: &mut Asm, names: &Names, out: Label) {
     a.store_number(Width::W, R6, task::INTERRUPTED, 1);
     a.here(not_interrupted);
     a.mov(R9, 0);
+    if names.recording.is_some() && copy.is_some() {
+        copy_registers(a, out);
+        a.mov(R9, 0);
+    }
     a.load(Width::W, R1, R6, task::OWED);
-    a.jump_if(If::Eq, R1, 0, out);
+    a.jump_if(If::Eq, R1, 0, nothing);
     a.load(Width::W, R9, R6, task::NUMBER);
-    find_spec(a, names, out);
+    find_spec(a, names, nothing);
 }
 
 /// On `signal_deliver(signal, info, action)`: how an interrupted call goes on.
@@ -319,9 +376,10 @@ fn look_up(a: &mut Asm, map: i32, missing: Label) {
     a.jump_if(If::Eq, R0, 0, missing);
 }
 
-/// `R6 = ` the current task, if it is followed; [`KEY`] is its id.
+/// `R6 = ` the current task, if it is followed; [`KEY`] is its id, [`WHO`] its ids.
 fn current_task(a: &mut Asm, names: &Names, stranger: Label) {
     a.call(Helper::CurrentPidTgid);
+    a.store(Width::D, STACK, WHO, R0);
     a.store(Width::W, STACK, KEY, R0);
     look_up(a, names.tasks, stranger);
     a.mov_reg(R6, R0);
@@ -341,8 +399,10 @@ fn find_spec(a: &mut Asm, names: &Names, nothing: Label) {
 }
 
 /// Copies the six words of a call to the task. The numbers of other conventions mean other calls.
-fn copy_arguments(a: &mut Asm, other: Label) {
-    copy_registers(a, other);
+fn copy_arguments(a: &mut Asm, names: &Names, other: Label) {
+    if names.recording.is_none() {
+        copy_registers(a, other);
+    }
     native_only(a, other);
     for (place, from) in regs::ARGS.iter().enumerate() {
         a.load(Width::D, R1, STACK, REGS + from);
@@ -386,6 +446,7 @@ mod tests {
             execve: 59,
             execveat: 322,
         },
+        recording: None,
     };
 
     /// The buffer in which a program begins its records: what it stores to `R6`, in the task.

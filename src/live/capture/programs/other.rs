@@ -1,7 +1,8 @@
 //! Programs that others go on with.
 
+use super::super::recorded::Half;
 use super::exec::{enter_exec, exit_exec, strings};
-use super::rest::rest;
+use super::rest::{rest, send};
 use super::{Copy, Names};
 
 const COPIES: u32 = Copy::ALL.len() as u32;
@@ -17,11 +18,13 @@ pub(in crate::capture) enum Other {
     Strings,
     /// [`rest`], the same.
     Rest,
+    /// [`send`], for what others have read at a half of a call.
+    Send(Half),
 }
 
 impl Other {
     /// The number of these programs.
-    pub(in crate::capture) const NUMBER: u32 = 2 * COPIES + 2;
+    pub(in crate::capture) const NUMBER: u32 = 2 * COPIES + 4;
 
     /// Those that these copies go on with. A program that is loaded when the one is there that it
     /// goes on with jumps there from the start; put there later, that takes a word to all CPUs.
@@ -29,7 +32,9 @@ impl Other {
         let each = copies
             .iter()
             .flat_map(|copy| [Self::Enter(*copy), Self::Exit(*copy)]);
-        [Self::Strings, Self::Rest].into_iter().chain(each)
+        let send = [Half::Enter, Half::Leave].map(Self::Send);
+        let of_all = send.into_iter().chain([Self::Strings, Self::Rest]);
+        of_all.chain(each)
     }
 
     /// The program.
@@ -39,6 +44,7 @@ impl Other {
             Self::Exit(copy) => exit_exec(names, copy),
             Self::Strings => strings(names),
             Self::Rest => rest(names),
+            Self::Send(half) => send(names, half),
         }
     }
 
@@ -49,6 +55,7 @@ impl Other {
             Self::Exit(copy) => COPIES + copy as u32,
             Self::Strings => 2 * COPIES,
             Self::Rest => 2 * COPIES + 1,
+            Self::Send(half) => 2 * COPIES + 2 + half as u32,
         }
     }
 }

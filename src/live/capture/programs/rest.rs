@@ -5,13 +5,15 @@
 //! goes on with itself: ten such stretches one behind the other take the verifier longer than all
 //! programs together.
 
-use super::super::asm::{Asm, If, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
+use super::super::asm::{Asm, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
+use super::super::recorded::Half;
 use super::super::wire::{MAX_AT_EXIT, MAX_FETCHES, head, spec, task};
 use super::output::send_record;
 use super::pieces::{Fetch, bit, fetch};
+use super::tasks::copy_registers;
 use super::{
     CONTEXT, KEY, Names, OFFSET, Other, RESULT, current_task, find_spec, go_on_with, look_up,
-    program, send_entry,
+    program, send_entry, send_exit,
 };
 
 /// Goes on with the fetches from a place on, in the record that has been started. At the exit and
@@ -35,12 +37,7 @@ pub(in crate::capture) fn rest(names: &Names) -> Option<Vec<u64>> {
         current_task(a, names, out);
         a.load(Width::W, R9, R6, task::NUMBER);
         find_spec(a, names, out);
-        a.load(Width::W, R1, R6, task::SCRATCH);
-        a.store(Width::W, STACK, KEY, R1);
-        look_up(a, names.scratch, out);
-        a.mov_reg(R7, R0);
-        a.load(Width::W, R1, R6, task::OFFSET);
-        a.store(Width::W, STACK, OFFSET, R1);
+        started_record(a, names, out);
 
         a.load(Width::W, R2, R6, task::PLACE);
         a.jump_if(If::Gt, R2, (MAX_FETCHES + MAX_AT_EXIT) as i32 - 1, send);
@@ -80,10 +77,7 @@ pub(in crate::capture) fn rest(names: &Names) -> Option<Vec<u64>> {
         a.load(Width::B, R1, R7, head::WHAT);
         a.jump_if(If::Eq, R1, head::EXIT, leaves);
         a.jump_if(If::Eq, R1, head::WITHIN, within);
-        a.load(Width::W, R9, R6, task::NUMBER);
-        find_spec(a, names, out);
-        send_entry(a, names);
-        a.store_number(Width::W, R6, task::SENT, 1);
+        go_on_to_send(a, names, Half::Enter);
         a.exit(0);
         // The entry has promised a record of the exit.
         a.here(within);
@@ -93,9 +87,50 @@ pub(in crate::capture) fn rest(names: &Names) -> Option<Vec<u64>> {
         send_record(a, names, head::WITHIN);
         a.exit(0);
         a.here(leaves);
-        a.store_number(Width::W, R6, task::OWED, 0);
-        send_record(a, names, head::EXIT);
+        go_on_to_send(a, names, Half::Leave);
         a.here(out);
         a.exit(0);
     })
+}
+
+/// Goes on with the program that sends what was read.
+pub(super) fn go_on_to_send(a: &mut Asm, names: &Names, half: Half) {
+    a.load(Width::W, R1, STACK, OFFSET);
+    a.store(Width::W, R6, task::OFFSET, R1);
+    go_on_with(a, names, Other::Send(half));
+}
+
+/// Sends what other programs have read.
+pub(in crate::capture) fn send(names: &Names, half: Half) -> Option<Vec<u64>> {
+    program(|a| {
+        let out = a.label();
+        a.store(Width::D, STACK, CONTEXT, R1);
+        a.load(Width::D, R1, R1, 8);
+        a.store(Width::D, STACK, RESULT, R1);
+        current_task(a, names, out);
+        if names.recording.is_some() {
+            copy_registers(a, out);
+        }
+        started_record(a, names, out);
+        match half {
+            Half::Enter => {
+                a.load(Width::W, R9, R6, task::NUMBER);
+                find_spec(a, names, out);
+                send_entry(a, names);
+            }
+            Half::Leave => send_exit(a, names),
+        }
+        a.here(out);
+        a.exit(0);
+    })
+}
+
+/// `R7 = ` the buffer in which another program has started the record of the task `R6`.
+pub(super) fn started_record(a: &mut Asm, names: &Names, out: Label) {
+    a.load(Width::W, R1, R6, task::SCRATCH);
+    a.store(Width::W, STACK, KEY, R1);
+    look_up(a, names.scratch, out);
+    a.mov_reg(R7, R0);
+    a.load(Width::W, R1, R6, task::OFFSET);
+    a.store(Width::W, STACK, OFFSET, R1);
 }

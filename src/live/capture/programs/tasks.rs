@@ -42,6 +42,8 @@ pub(in crate::capture) fn gone(names: &Names) -> Option<Vec<u64>> {
     program(|a| {
         let out = a.label();
         current_task(a, names, out);
+        // Whoever gets its id next is not recorded, even if the map cannot let go of it.
+        a.store_number(Width::W, R6, task::RECORDED, 0);
         a.map(R1, names.tasks);
         a.lea(R2, STACK, KEY.into());
         a.call(Helper::MapDelete);
@@ -76,6 +78,7 @@ pub(super) fn rename_task(a: &mut Asm, names: &Names, out: Label) {
         a.load(Width::D, R1, R6, at);
         a.store(Width::D, STACK, NEW_TASK + at, R1);
     }
+    a.store_number(Width::W, R6, task::RECORDED, 0);
     a.map(R1, names.tasks);
     a.lea(R2, STACK, KEY.into());
     a.call(Helper::MapDelete);
