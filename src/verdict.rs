@@ -208,12 +208,13 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
             let text = format!("expected {wanted}, got {exit}");
             let finding = Finding::missed(About::Exit, text);
             findings.push(finding.but(wanted.to_string(), exit.to_string()));
-            let said = run.stderr.yes().map_or(&[][..], |said| &said.bytes);
-            let said = String::from_utf8_lossy(said);
-            if plan.expect.stderr.is_none() && !said.trim().is_empty() {
-                let text = quoted("standard error", &excerpt(&said));
-                findings.push(Finding::remark(About::Stderr, text));
-            }
+            let (stdout, stderr) = (&plan.expect.stdout, &plan.expect.stderr);
+            findings.extend(said((About::Stderr, "standard error"), stderr, &run.stderr));
+            findings.extend(said(
+                (About::Stdout, "standard output"),
+                stdout,
+                &run.stdout,
+            ));
         }
         Known::No(why) if is_asked => unknown.push(Finding::unknown(About::Exit, why)),
         _ => {}
@@ -240,6 +241,18 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
         findings.extend(limits::unknown(plan, run));
     }
     Judgement { findings }
+}
+
+/// Returns a remark on the end of what a workload wrote that did not end as expected, unless that is
+/// judged by itself.
+fn said(
+    (about, name): (About, &str),
+    expected: &Option<ExpectedOutput>,
+    got: &Known<Captured>,
+) -> Option<Finding> {
+    let said = String::from_utf8_lossy(&got.yes()?.bytes);
+    let is_told = expected.is_none() && !said.trim().is_empty();
+    is_told.then(|| Finding::remark(about, quoted(name, &excerpt(&said))))
 }
 
 /// Returns findings on missing records; at least one if any is missing.

@@ -142,8 +142,16 @@ impl Chosen {
         let mut items = discover(&self.paths).map_err(|(path, error)| {
             format!("cannot read `{}`: {}", shown_path(&path), chain(&error))
         })?;
-        if items.is_empty() {
-            return Err("there is no scenario (*.yaml) in what was named".to_owned());
+        // One that was moved or mistyped must not be passed over for the sake of the others.
+        let is_empty = |path: &&PathBuf| match self.paths.len() {
+            1 => items.is_empty(),
+            _ => discover(std::slice::from_ref(*path)).is_ok_and(|items| items.is_empty()),
+        };
+        if let Some(path) = self.paths.iter().find(is_empty) {
+            return Err(format!(
+                "there is no scenario (*.yaml) in `{}`",
+                shown_path(path)
+            ));
         }
         if let Some(filter) = &self.filter {
             items.retain(|item| filter.is_match(&item.name));

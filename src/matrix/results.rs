@@ -2,7 +2,7 @@
 
 use crate::snapshot;
 use crate::upgrade::{Answer, Facts};
-use crate::verdict::{Finding, Kind, Sign, Verdict};
+use crate::verdict::{About, Finding, Kind, Sign, Verdict};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -153,6 +153,19 @@ impl Column {
         let is_new = self.only_snapshot.contains(scenario);
         let is_stable = again.iter().all(|answer| answer.trace == first.trace);
         (is_stable && (is_right || is_new)).then_some((&first.trace, is_new))
+    }
+
+    /// Says that only these scenarios were run there, and why.
+    pub fn only(&mut self, scenarios: &BTreeSet<String>, why: &str) {
+        for (name, cell) in &mut self.cells {
+            if !scenarios.contains(name) {
+                *cell = Cell {
+                    word: Verdict::Skipped.word(),
+                    findings: vec![Finding::new(Kind::Unmet, About::Run, why)],
+                    notes: Vec::new(),
+                };
+            }
+        }
     }
 
     /// Says that it was interrupted: what has no result had not ended.
@@ -361,7 +374,7 @@ impl Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::{About, joined};
+    use crate::verdict::joined;
 
     fn column(kernel: &str, cells: &[(&str, &str, &str)]) -> Column {
         let mut column = Column::of(kernel);

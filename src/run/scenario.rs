@@ -40,7 +40,8 @@ pub struct Outcome {
     /// What kernels are compared by, if the run came to its end: the text that a snapshot shows or
     /// would show. For a scenario without a snapshot, only which calls and events there were.
     pub shown: Option<String>,
-    /// The whole trace of a scenario without a snapshot, if the run came to its end.
+    /// The whole trace of a scenario without a snapshot, if the run came to its end; the names of
+    /// its calls alone where the plan keeps no more.
     pub whole: Option<String>,
     /// The result of the comparison with the stored snapshot.
     pub snapshot: SnapshotOutcome,
@@ -228,7 +229,12 @@ pub(super) fn judge(plan: &Plan, stored: Option<&Stored>, run: &Run) -> Outcome 
     let only_snapshot = is_different && judgement.findings.len() == 1;
     let (text, whole) = match is_trace {
         true => (Some(text), None),
-        false => (None, (is_whole && plan.view.is_none()).then_some(text)),
+        // Calls whose order nothing asks for are counted and not kept.
+        false if is_whole && plan.view.is_none() => match plan.keeps_order() {
+            true => (None, Some(text)),
+            false => (None, Some(trace.names().text())),
+        },
+        false => (None, None),
     };
     Outcome {
         only_snapshot,

@@ -30,7 +30,17 @@ pub(super) fn explain(
     }
     let at = places.range_of(source, &path);
     if let Some(key) = text.strip_prefix("missing field ") {
-        return source.diagnostic(at, format!("{} lacks the key {key}", path.in_words()));
+        let lacking = source.diagnostic(at, format!("{} lacks the key {key}", path.in_words()));
+        let has = |key| {
+            let at = KeyPath::root().key(key);
+            places.describe(source, &at).is_some()
+        };
+        return match !has("workload") && (has("expect") || has("tests")) {
+            true => lacking.with_help(
+                "without `workload` these are rules for a command: harness check FILE -- COMMAND",
+            ),
+            false => lacking,
+        };
     }
     if let Some((_, expected)) = text.rsplit_once(", expected ")
         && (text.starts_with("invalid type: ") || text.starts_with("invalid value: "))

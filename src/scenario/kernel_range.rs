@@ -55,7 +55,7 @@ impl KernelVersion {
         })
     }
 
-    /// Reads two or three numbers and nothing else.
+    /// Reads one to three numbers and nothing else.
     fn parse(text: &str) -> Option<Self> {
         let parts = text.split('.').map(|part| {
             part.bytes()
@@ -64,6 +64,11 @@ impl KernelVersion {
                 .flatten()
         });
         match parts.take(4).collect::<Option<Vec<_>>>()?[..] {
+            [major] => Some(Self {
+                major,
+                minor: 0,
+                patch: 0,
+            }),
             [major, minor] => Some(Self {
                 major,
                 minor,
@@ -169,6 +174,7 @@ mod tests {
             assert_eq!(range(text).to_string(), text);
         }
         assert_eq!(range("<6.12,>=5.10"), range(">= 5.10, < 6.12"));
+        assert_eq!(range(">= 5, < 7"), range(">= 5.0, < 7.0"));
     }
 
     #[test]
@@ -179,7 +185,7 @@ mod tests {
             "> 5.10",
             "<= 6.1",
             "= 6.1",
-            ">= 5",
+            ">= ",
             ">= 5.10.1.2",
             ">= +5.1",
             ">= 6.1,",

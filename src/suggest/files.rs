@@ -53,8 +53,15 @@ pub(super) fn after(runs: &[&Left], given: &Given) -> Result<Vec<(String, FileAf
     }
 }
 
+/// Whether a file is as it was given, as far as it was read: that it has changed is not said of what
+/// is too long to be read.
 fn is_still(file: &LeftFile, known: &[u8]) -> bool {
-    matches!(&file.content, LeftContent::Whole(bytes) if bytes == known)
+    let has_its_size = file.size == known.len() as u64;
+    match &file.content {
+        LeftContent::Whole(bytes) => bytes == known,
+        LeftContent::Start(bytes) => has_its_size && known.starts_with(bytes),
+        LeftContent::NotAskedFor | LeftContent::Unread(_) => has_its_size,
+    }
 }
 
 /// Returns what is equal in all runs of a file; if that is no short text, only that it exists and

@@ -173,6 +173,15 @@ fn varying(name: &str) -> String {
     let mut glob = String::new();
     let mut rest = name;
     while !rest.is_empty() {
+        let is_first = glob.chars().last().is_none_or(|c| !c.is_alphanumeric());
+        if let Some((uuid, behind)) = rest.split_at_checked(UUID.len()).filter(|_| is_first)
+            && is_uuid(uuid)
+            && !behind.starts_with(char::is_alphanumeric)
+        {
+            glob.push_str(UUID);
+            rest = behind;
+            continue;
+        }
         let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
         let (word, behind) = rest.split_at(end);
@@ -187,6 +196,17 @@ fn varying(name: &str) -> String {
         rest = letters.as_str();
     }
     glob
+}
+
+/// The shape of a UUID, of which each part could be a word of its own (RFC 9562).
+const UUID: &str = "????????-????-????-????-????????????";
+
+fn is_uuid(text: &str) -> bool {
+    let is_of = |(letter, shape): (u8, u8)| match shape {
+        b'-' => letter == b'-',
+        _ => letter.is_ascii_hexdigit(),
+    };
+    text.len() == UUID.len() && text.bytes().zip(UUID.bytes()).all(is_of)
 }
 
 /// What stays of a drawn word: its length, a `tmp` in front, and letters before a number.
@@ -278,6 +298,14 @@ mod tests {
             ("config.toml.tmp", "config.toml.tmp"),
             ("go-build310204", "go-build[0-9]*"),
             ("a[b]", "a[[]b]"),
+            (
+                "garbage-1b9d6bcd-bbfd-4b2d-9b5d-abdfbbd4bded.d",
+                "garbage-????????-????-????-????-????????????.d",
+            ),
+            (
+                "1b9d6bcd-bbfd-4b2d-9b5d-abdfbbd4bdedx",
+                "????????-bbfd-4b2d-9b5d-?????????????",
+            ),
         ] {
             assert_eq!(varying(name), glob, "{name}");
         }

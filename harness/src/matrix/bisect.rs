@@ -239,15 +239,19 @@ impl Search<'_> {
                 ),
                 (Some(bisection), None) => self.found(bisection),
             };
-            let mut places: Vec<(usize, &Column)> = known
-                .tried
-                .iter()
-                .filter_map(|(place, column)| Some((*place, columns.get(*column)?)))
-                .collect();
-            places.extend(columns.first().map(|column| (0, column)));
-            places.extend(columns.get(BAD).map(|column| (usize::MAX, column)));
+            let between = known.tried.iter().filter_map(|(place, column)| {
+                let mut column = columns.get(*column)?.clone();
+                column.only(
+                    by,
+                    "not run: its verdicts on the two ends are no pass and fail",
+                );
+                Some((*place, column))
+            });
+            let mut places: Vec<(usize, Column)> = between.collect();
+            places.extend(columns.first().map(|column| (0, column.clone())));
+            places.extend(columns.get(BAD).map(|column| (usize::MAX, column.clone())));
             places.sort_by_key(|(place, _)| *place);
-            let in_order = places.into_iter().map(|(_, column)| column.clone());
+            let in_order = places.into_iter().map(|(_, column)| column);
             let bisected = Bisected {
                 ends: (
                     self.name(0).to_owned(),

@@ -29,7 +29,7 @@ pub(super) fn build(source: &Source) -> Result<Places, Diagnostic> {
         }),
         _ => {
             let end = source.text().len();
-            let message = "the file is empty: a scenario has at least `description` and `workload`";
+            let message = "the file is empty";
             Err(source.diagnostic(end..end, message))
         }
     }

@@ -370,6 +370,22 @@ error: the scenario lacks the key `workload`
 }
 
 #[test]
+fn rules_for_a_command_are_no_scenario() {
+    check(
+        "expect: { exit: 0 }\n",
+        "
+error: the scenario lacks the key `description`
+ --> x.yaml:1:1
+  |
+1 | expect: { exit: 0 }
+  | ^^^^^^^^^^^^^^^^^^^
+  |
+  = help: without `workload` these are rules for a command: harness check FILE -- COMMAND
+",
+    );
+}
+
+#[test]
 fn missing_description() {
     check(
         "workload: { run: [ls] }\n",

@@ -284,7 +284,7 @@ fn empty_file() {
     check(
         "",
         "
-error: the file is empty: a scenario has at least `description` and `workload`
+error: the file is empty
  --> x.yaml:1:1
   |
 1 |
@@ -298,7 +298,7 @@ fn only_a_comment() {
     check(
         "# nothing yet\n\n",
         "
-error: the file is empty: a scenario has at least `description` and `workload`
+error: the file is empty
  --> x.yaml:1:14
   |
 1 | # nothing yet
@@ -312,7 +312,7 @@ fn empty_document() {
     check(
         "---\n",
         "
-error: the file is empty: a scenario has at least `description` and `workload`
+error: the file is empty
  --> x.yaml:1:4
   |
 1 | ---

@@ -110,7 +110,7 @@ fn a_required_skip_is_a_failure() {
 fn wrong_usage_of_run_ends_with_2_and_says_why() {
     let project = Project::with("passes", PASSES);
     project.write("empty/readme", "no scenario");
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 10] = [
         (&["run"], "<PATH>"),
         (&["run", "--frob", "scenarios"], "--frob"),
         (
@@ -119,7 +119,11 @@ fn wrong_usage_of_run_ends_with_2_and_says_why() {
         ),
         (
             &["run", "empty"],
-            "harness: there is no scenario (*.yaml) in what was named\n",
+            "harness: there is no scenario (*.yaml) in `empty`\n",
+        ),
+        (
+            &["run", "scenarios", "empty"],
+            "harness: there is no scenario (*.yaml) in `empty`\n",
         ),
         (
             &["run", "--filter", "x", "scenarios"],
