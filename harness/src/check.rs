@@ -212,10 +212,10 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     }
     if arguments.rules.is_none() {
         scenario.beside.calls = stated_calls();
-        scenario.beside.blame = arguments.blame.map_or_else(BlameBy::default, Into::into);
+        scenario.beside.blame = Some(arguments.blame.map_or_else(BlameBy::default, Into::into));
     }
-    let by = scenario.beside.blame;
-    let finds_tests = arguments.rules.is_none() || !scenario.beside.tests.is_empty();
+    let by = scenario.beside.blame.unwrap_or_default();
+    let finds_tests = scenario.beside.finds_tests();
     if finds_tests {
         scenario.beside.calls.extend(blaming_calls(by));
         if by != BlameBy::Process {

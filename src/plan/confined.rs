@@ -47,8 +47,9 @@ pub(super) fn confinement(
         folders: path.split(':').map(str::to_owned).collect(),
         hidden: events.hidden(),
         tests: tests.collect(),
+        finds_tests: beside.finds_tests(),
         blaming: Blaming {
-            by: beside.blame,
+            by: beside.blame.unwrap_or_default(),
             command: argv.map(str::to_owned).collect(),
             outputs: beside.outputs.clone(),
         },

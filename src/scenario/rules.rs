@@ -35,8 +35,16 @@ pub struct Beside {
     pub outputs: Vec<String>,
     /// What single tests of the command may do; the first whose name matches counts.
     pub tests: Vec<TestRules>,
-    /// How the test is found that did something.
-    pub blame: BlameBy,
+    /// How the test is found that did something, where that was said.
+    pub blame: Option<BlameBy>,
+}
+
+impl Beside {
+    /// Whether the test is looked for that did something.
+    #[must_use]
+    pub fn finds_tests(&self) -> bool {
+        self.blame.is_some() || !self.tests.is_empty()
+    }
 }
 
 /// What tests of these names may do.

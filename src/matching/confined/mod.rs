@@ -45,7 +45,9 @@ pub struct Confinement {
     pub hidden: BTreeSet<String>,
     /// What single tests may do, with the line of each.
     pub tests: Vec<(TestRules, usize)>,
-    /// How they are found.
+    /// Whether the test is told that did what is not allowed.
+    pub finds_tests: bool,
+    /// How tests are found.
     pub blaming: Blaming,
 }
 
@@ -171,9 +173,9 @@ pub fn confine(
     let mut offences: BTreeMap<(usize, Realm, Answer), Vec<Offence<'_>>> = BTreeMap::new();
     for deed in deeds.iter().copied().filter(|deed| !is_start(deed)) {
         for act in acts(deed, &mut sockets) {
-            let by = match confinement.tests.is_empty() {
-                true => Blamed::Nothing,
-                false => tests.blame(deed),
+            let by = match confinement.finds_tests {
+                true => tests.blame(deed),
+                false => Blamed::Nothing,
             };
             let holding = confinement.holding(act.realm, &by);
             let answers = holding.iter().filter_map(|place| {

@@ -9,7 +9,7 @@ use crate::matching::blame::Blamed;
 use crate::matching::explain::told;
 use crate::matching::named;
 use crate::trace::{Deed, Normalised, Reached, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Worlds<'_> {
     pub(super) fn forbidden(
@@ -24,18 +24,52 @@ impl Worlds<'_> {
             _ => None,
         };
         let shown = shown(*realm, thing, allowed);
-        let what = match &shown {
-            Some(shown) => format!("`{shown}`"),
-            None => "what has no name".to_owned(),
-        };
+        let what = quoted(shown.as_deref());
         let mut lines = vec![format!("{key} does not allow {what} (line {line})")];
         lines.push(format!("- {}", told(first.deed)));
         lines.push(format!("  in {}", family.line_of(first.deed)));
         lines.extend(of_test(&first.by));
         let rule = shown.map(|shown| format!("  what allows it: {}: [{shown:?}]", realm.word()));
         lines.extend(rule);
-        lines.extend(more(all));
+        lines.extend(self.others((first, all)));
         lines.join("\n")
+    }
+
+    /// What else is not allowed, each with the first test that did it: the offence that matters may
+    /// not be the first.
+    fn others(&self, (first, all): (&Offence<'_>, &[Offence<'_>])) -> Vec<String> {
+        const MOST: usize = 10;
+        let what = |offence: &Offence<'_>| {
+            let Act { realm, thing, .. } = &offence.act;
+            let allowed = match thing {
+                Thing::File(part) => self.of(*realm, part),
+                _ => None,
+            };
+            quoted(shown(*realm, thing, allowed).as_deref())
+        };
+        let mut told = BTreeSet::from([what(first)]);
+        let mut lines = Vec::new();
+        for offence in all {
+            let what = what(offence);
+            if told.insert(what.clone()) {
+                let test = of_test(&offence.by).unwrap_or_default();
+                lines.push(format!(
+                    "  nor {what}{}",
+                    test.trim_end().replacen("  ", ", ", 1)
+                ));
+            }
+        }
+        let more = lines.len().saturating_sub(MOST);
+        lines.truncate(MOST);
+        lines.extend((more > 0).then(|| format!("  and {more} more")));
+        lines
+    }
+}
+
+fn quoted(shown: Option<&str>) -> String {
+    match shown {
+        Some(shown) => format!("`{shown}`"),
+        None => "what has no name".to_owned(),
     }
 }
 

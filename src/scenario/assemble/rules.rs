@@ -110,7 +110,7 @@ pub(in crate::scenario) fn assemble_rules(
         row: Vec::new(),
         beside: Beside {
             tests: file.tests(written.tests)?,
-            blame: written.blame.unwrap_or_default(),
+            blame: written.blame,
             ..Beside::default()
         },
         source,

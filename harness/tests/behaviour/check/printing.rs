@@ -274,3 +274,34 @@ touch('behind')
     let found = made_by("thread", script, &["before", "a", "b", "by-b", "behind"]);
     assert_eq!(found, ["-", "?", "?", "?", "-"]);
 }
+
+#[test]
+fn rules_that_say_how_tests_are_found_name_the_test_of_each_offence() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    let script = "\
+say('=== RUN   TestA')
+touch('a')
+say('--- PASS: TestA (0.00s)')
+say('=== RUN   TestB')
+touch('b')
+say('--- PASS: TestB (0.00s)')
+say('PASS')
+";
+    project.write("t.py", &format!("{RUNNER}{script}"));
+    let said = |blame: &str| {
+        let rules = format!("{blame}expect: {{ confined: {{ writes: [none] }} }}\n");
+        project.write("rules.yaml", &rules);
+        let words = ["check", "rules.yaml", "--", "python3", "-I", "-S", "t.py"];
+        project.harness(&words).assert_status(1).stderr.clone()
+    };
+    let named = said("blame: output\n");
+    assert!(named.contains("\n              in test TestA\n"), "{named}");
+    assert!(
+        named.contains("\n              nor `b`, in test TestB\n"),
+        "{named}"
+    );
+    let unnamed = said("");
+    assert!(unnamed.contains("\n              nor `b`\n"), "{unnamed}");
+}
