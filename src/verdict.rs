@@ -243,16 +243,15 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
     Judgement { findings }
 }
 
-/// Returns a remark on the end of what a workload wrote that did not end as expected, unless that is
-/// judged by itself.
+/// Returns a remark on the end of what a workload wrote, unless that is judged by itself.
 fn said(
     (about, name): (About, &str),
     expected: &Option<ExpectedOutput>,
     got: &Known<Captured>,
 ) -> Option<Finding> {
-    let said = String::from_utf8_lossy(&got.yes()?.bytes);
-    let is_told = expected.is_none() && !said.trim().is_empty();
-    is_told.then(|| Finding::remark(about, quoted(name, &excerpt(&said))))
+    let got = got.yes().filter(|_| expected.is_none())?;
+    let said = String::from_utf8_lossy(&got.bytes);
+    (!said.trim().is_empty()).then(|| Finding::remark(about, quoted(name, &excerpt(&said))))
 }
 
 /// Returns findings on missing records; at least one if any is missing.

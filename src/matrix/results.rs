@@ -456,6 +456,19 @@ mod tests {
     }
 
     #[test]
+    fn what_was_not_to_be_run_on_a_kernel_is_skipped_there() {
+        let cells = [("a", "fail", "x"), ("b", "pass", "")];
+        let joined = Matrix::new(vec![column("6.1", &cells), column("7.2", &cells)], []);
+        let mut between = joined.columns[0].clone();
+        between.only(&BTreeSet::from(["a".to_owned()]), "not run");
+        let matrix = Matrix::new(vec![between, joined.columns[1].clone()], []);
+        assert_eq!(
+            shown(&matrix),
+            ["fail on 6.1 7.2: a: x", "skipped on 6.1: b: not run"]
+        );
+    }
+
+    #[test]
     fn what_a_kernel_told_nothing_of_is_broken_there() {
         let mut died = column("6.1", &[("a", "pass", "")]);
         died.trouble = Some("it ended\n    panic".to_owned());

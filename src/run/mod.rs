@@ -93,7 +93,7 @@ pub use watch::Watch;
 pub use workload::{PATH, environment, lay_out};
 
 use crate::plan::{CallSource, Reach, StringSource};
-use crate::scenario::{KernelVersion, Programs};
+use crate::scenario::Programs;
 use crate::snapshot;
 use perf_live::capture::{self, Capture, CaptureError};
 use perf_live::events::{self, Account, EventSet, Pins, Rings};
@@ -310,10 +310,7 @@ impl<'a> Bench<'a> {
                 }
             }
             let types = self.kernel_types().filter(|_| self.has_types);
-            let version = KernelVersion::of_release(&self.release);
-            let may_preempt =
-                version.is_none_or(|version| (version.major, version.minor) >= (6, 19));
-            let kernel = (types.map(|types| &**types), may_preempt);
+            let kernel = (types.map(|types| &**types), self.preempts_programs());
             let start = |records_calls| {
                 Capture::start(self.host, &self.cpus, kernel, self.n_runs, records_calls)
             };

@@ -2,6 +2,7 @@
 
 use super::Bench;
 use crate::plan::{CallSource, EventsPlan, Reach};
+use crate::scenario::KernelVersion;
 use crate::verdict::{About, Finding};
 use perf_live::errors::chain;
 use perf_live::events::{EventSet, Rings};
@@ -41,10 +42,18 @@ impl Bench<'_> {
         }
     }
 
-    /// Whether it is worth a try to have programs record calls.
+    /// Whether programs are to record calls where the user did not ask for it: not where the kernel
+    /// preempts a program, and then skips it for other tasks. That would be told, as perf counts
+    /// what the program missed; but perf records all there.
     pub(super) fn may_record_calls(&self) -> bool {
         let is_known = cfg!(target_arch = "x86_64") && !self.host.has_own_pid_namespace();
-        is_known && matches!(self.reach(), Ok(Reach::Everything))
+        is_known && !self.preempts_programs() && matches!(self.reach(), Ok(Reach::Everything))
+    }
+
+    /// Whether the kernel may preempt a program on a tracepoint of calls: since Linux 6.19.
+    pub(super) fn preempts_programs(&self) -> bool {
+        let version = KernelVersion::of_release(&self.release);
+        version.is_none_or(|version| (version.major, version.minor) >= (6, 19))
     }
 
     /// Returns a remark where perf records a run's calls, though programs were asked for.

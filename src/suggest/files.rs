@@ -53,8 +53,8 @@ pub(super) fn after(runs: &[&Left], given: &Given) -> Result<Vec<(String, FileAf
     }
 }
 
-/// Whether a file is as it was given, as far as it was read: that it has changed is not said of what
-/// is too long to be read.
+/// Whether a file is as it was given, as far as it was read: that it has changed is not said of
+/// what is too long to be read.
 fn is_still(file: &LeftFile, known: &[u8]) -> bool {
     let has_its_size = file.size == known.len() as u64;
     match &file.content {
@@ -103,4 +103,34 @@ fn expected(file: &LeftFile, others: &[&LeftFile], now: u64) -> FileAfter {
         kind => after.kind = Some(kind),
     }
     after
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_too_long_to_be_read_is_not_called_changed() {
+        let known = b"begins like this";
+        let still = |size, content| {
+            let file = LeftFile {
+                kind: FileType::File,
+                mode: 0o644,
+                size,
+                target: Vec::new(),
+                content,
+            };
+            is_still(&file, known)
+        };
+        let size = known.len() as u64;
+        assert!(still(size, LeftContent::Start(b"begins".to_vec())));
+        assert!(still(size, LeftContent::Unread("no right".to_owned())));
+        assert!(!still(size, LeftContent::Start(b"starts".to_vec())));
+        assert!(!still(size + 1, LeftContent::Start(b"begins".to_vec())));
+        assert!(still(size, LeftContent::Whole(known.to_vec())));
+        assert!(!still(
+            size,
+            LeftContent::Whole(b"begins like that".to_vec())
+        ));
+    }
 }

@@ -79,7 +79,7 @@ pub struct Capture {
 struct Kernel {
     members: Option<Members>,
     may_preempt: bool,
-    /// By which a program forbids to be preempted; needed if it may be, and if it records calls.
+    /// By which a program forbids to be preempted; needed if it may be and records calls.
     preemption: Option<Preemption>,
     records_calls: bool,
 }
@@ -100,9 +100,8 @@ impl Capture {
         records_calls: bool,
     ) -> Result<Arc<Self>, CaptureError> {
         let n_slots = u32::try_from(runs).map_or(MAX_SLOTS, |runs| runs.clamp(1, MAX_SLOTS));
-        let needs = records_calls && may_preempt;
-        let preemption = types.filter(|_| needs).and_then(preemption);
-        if needs && preemption.is_none() {
+        let preemption = types.filter(|_| may_preempt).and_then(preemption);
+        if records_calls && may_preempt && preemption.is_none() {
             return Err(CaptureError::Shape {
                 what: "it may preempt a program, and has no function to forbid that",
             });

@@ -11,7 +11,8 @@ use syscall_model::memory::Fetches;
 
 impl EventSet {
     /// Has the memory of these tasks read, and of what they create, if that is `wanted`, and their
-    /// calls recorded where programs do that. Without rings that programs write to, nothing is read.
+    /// calls recorded where programs do that. Without rings that programs write to, nothing is
+    /// read.
     ///
     /// # Errors
     /// [`CaptureError`].

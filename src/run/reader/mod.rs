@@ -249,8 +249,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         self.catch_up(time);
-        let common = |raw: &[u8]| raw.get(COMMON_PID..)?.first_chunk().copied();
-        let common = sample.raw.and_then(common).map(i32::from_ne_bytes);
+        let common = sample.raw.and_then(|raw| number(raw, COMMON_PID));
         if let (u32::MAX, Some(common)) = (tid.0, common) {
             // The task is reaped: only the tracepoint's record still has its id.
             (pid, tid) = (Pid(common as u32), Tid(common as u32));
@@ -305,8 +304,8 @@ impl<'a> Reader<'a> {
             Meaning::Leave { id, ret } => {
                 self.with_call((pid, tid), place, raw, ret + 8)?;
                 let (number, value) = (number(id)?, word(ret)? as i64);
-                let call = (left_by(number, sample, self.registers(place)), number);
-                self.left((pid, tid), time, call, value);
+                let abi = left_by(number, sample, self.registers(place));
+                self.left((pid, tid), time, (abi, number), value);
             }
             Meaning::Refusal => self.tracker.refused((pid, tid), &mut self.out),
             Meaning::LeavesGroup => self.left_group += 1,

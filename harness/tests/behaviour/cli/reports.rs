@@ -249,3 +249,27 @@ fn jobs_says_how_many_scenarios_run_side_by_side() {
         .collect();
     assert_eq!(verdicts, ["timeout", "timeout"]);
 }
+
+#[test]
+fn a_page_names_the_calls_of_a_scenario_without_a_snapshot() {
+    require!(right_to_trace());
+    let project = Project::new();
+    for (name, expect) in [
+        ("counted", ""),
+        ("ordered", "expect: { sequence: [uname] }\n"),
+    ] {
+        let yaml = "workload: { run: [uname] }\ntrace: { events: [{ syscalls: [uname] }] }\n";
+        project.scenario(name, &format!("{yaml}{expect}snapshot: false\n"));
+    }
+    project
+        .harness(&["run", "scenarios", "--report", "page.html"])
+        .assert_status(0);
+    let page = project.read("page.html");
+    let traces: Vec<&str> = page.split("# trace ").skip(1).collect();
+    assert_eq!(traces.len(), 2, "{page}");
+    for trace in traces {
+        let trace = trace.split("</pre>").next().unwrap_or_default();
+        assert!(trace.contains("uname"), "{trace}");
+        assert!(trace.replace("P1 uname", "").contains("uname"), "{trace}");
+    }
+}

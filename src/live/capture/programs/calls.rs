@@ -9,8 +9,9 @@ use super::super::asm::{
 };
 use super::super::recorded::Half;
 use super::super::wire::{SCRATCH, selection, task};
+use super::room::Room;
 use super::{CONTEXT, KEY, LENGTH, Names, REGS, WHO, look_up, regs};
-use crate::ring::calls::{CHUNK, LONGEST, SHORTEST, control};
+use crate::ring::calls::{LONGEST, SHORTEST, control};
 use syscall_model::select::Admitted;
 
 /// What programs that record calls refer to.
@@ -34,8 +35,8 @@ pub(in crate::capture) struct Preemption {
 }
 
 // The stack, beside that of every program.
-const PLACE: i16 = -8;
-const PIECE: i16 = -12;
+pub(super) const PLACE: i16 = -8;
+pub(super) const PIECE: i16 = -12;
 
 /// The bits of the length of contents, which no buffer exceeds.
 const LENGTH_MASK: i32 = (LONGEST - SHORTEST) as i32 - 1;
@@ -122,7 +123,7 @@ pub(super) enum Contents {
 
 impl Contents {
     /// The bytes of the longest record with them.
-    fn longest(self) -> i32 {
+    pub(super) fn longest(self) -> i32 {
         match self {
             Self::None => SHORTEST as i32,
             Self::InBuffer => LONGEST as i32,
@@ -132,8 +133,8 @@ impl Contents {
 
 /// Writes the record of a call's half to the ring of the task `R6` on this CPU, and goes on at
 /// `done`, if calls of the task are recorded and this one is among them; goes on behind it if not.
-/// [`CONTEXT`], [`WHO`] and the registers are on the stack. What decided a jump is read anew where it
-/// is written: the verifier would follow each way with what it knows of the value.
+/// [`CONTEXT`], [`WHO`] and the registers are on the stack. What decided a jump is read anew where
+/// it is written: the verifier would follow each way with what it knows of the value.
 pub(super) fn record(
     a: &mut Asm,
     names: &Names,
@@ -239,81 +240,6 @@ fn is_selected(a: &mut Asm, half: Half, out: Label) {
     a.here(selected);
 }
 
-/// The search for a record's place. What is rare stands behind what is common, for the verifier too,
-/// which follows no way that is a case of one that it has followed.
-struct Room {
-    is_short: Label,
-    fits: Label,
-}
-
-impl Room {
-    fn new(a: &mut Asm) -> Self {
-        let (is_short, fits) = (a.label(), a.label());
-        Self { is_short, fits }
-    }
-
-    /// `R9 = ` where the record starts in the ring of the control block `R8`, `R7 = ` its memory.
-    fn find(&self, a: &mut Asm, recording: &Recording, contents: Contents, lost: Label) {
-        let longest = contents.longest();
-        a.load(Width::D, R9, R8, control::HEAD as i16);
-        a.mov_reg(R1, R9);
-        a.op(Op::And, R1, CHUNK as i32 - 1);
-        a.jump_if(If::Gt, R1, CHUNK as i32 - longest, self.is_short);
-        a.here(self.fits);
-        a.mov_reg(R1, R9);
-        a.op(Op::Add, R1, SHORTEST as i32);
-        if contents == Contents::InBuffer {
-            length(a, R2);
-            a.op_reg(Op::Add, R1, R2);
-        }
-        a.load(Width::D, R2, R8, control::TAIL as i16);
-        a.op_reg(Op::Sub, R1, R2);
-        a.load(Width::D, R2, R8, control::CAPACITY as i16);
-        a.jump_if_reg(If::Gt, R1, R2, lost);
-        memory(a, recording, longest, lost);
-    }
-
-    /// Goes on in the next chunk.
-    fn go_on(&self, a: &mut Asm, recording: &Recording, contents: Contents, lost: Label) {
-        let marked = a.label();
-        a.here(self.is_short);
-        if contents == Contents::InBuffer {
-            // Where a shorter record would have had room the reader is told that none lies there.
-            a.jump_if(If::Gt, R1, (CHUNK - SHORTEST) as i32, marked);
-            memory(a, recording, SHORTEST as i32, lost);
-            a.store_number(Width::D, R7, 0, 0);
-            a.here(marked);
-        }
-        a.op(Op::Or, R9, CHUNK as i32 - 1);
-        a.op(Op::Add, R9, 1);
-        a.jump(self.fits);
-    }
-}
-
-/// `R7 = ` the memory of the ring at `R9`, with room for so many bytes.
-fn memory(a: &mut Asm, recording: &Recording, room: i32, none: Label) {
-    let chunk = CHUNK as i32;
-    a.mov_reg(R1, R9);
-    a.op(Op::Rsh, R1, CHUNK.trailing_zeros() as i32);
-    a.load(Width::D, R2, R8, control::CHUNK_MASK as i16);
-    a.op_reg(Op::And, R1, R2);
-    a.store(Width::W, STACK, PIECE, R1);
-    a.map(R1, recording.rings);
-    a.lea(R2, STACK, PLACE.into());
-    a.call(Helper::MapLookup);
-    a.jump_if(If::Eq, R0, 0, none);
-    a.mov_reg(R1, R0);
-    a.lea(R2, STACK, PIECE.into());
-    a.call(Helper::MapLookup);
-    a.jump_if(If::Eq, R0, 0, none);
-    a.mov_reg(R1, R9);
-    a.op(Op::And, R1, chunk - 1);
-    // For the verifier, which does not know what was found out about `R9`.
-    a.jump_if(If::Gt, R1, chunk - room, none);
-    a.mov_reg(R7, R0);
-    a.op_reg(Op::Add, R7, R1);
-}
-
 /// Writes the record to `R7`.
 fn write(a: &mut Asm, names: &Names, half: Half, contents: Contents, lost: Label) {
     let registers = half.registers();
@@ -397,7 +323,7 @@ fn write(a: &mut Asm, names: &Names, half: Half, contents: Contents, lost: Label
 
 /// `to = ` the length of the contents, a multiple of eight; masked, which changes nothing, so that
 /// the verifier sees a limit.
-fn length(a: &mut Asm, to: Reg) {
+pub(super) fn length(a: &mut Asm, to: Reg) {
     a.load(Width::W, to, STACK, LENGTH);
     a.op(Op::And, to, LENGTH_MASK);
 }

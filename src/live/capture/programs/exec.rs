@@ -8,6 +8,7 @@ use super::super::asm::{
 };
 use super::super::recorded::Half;
 use super::super::wire::{MAX_PIECE, MAX_STRINGS, head, piece, spec, task};
+use super::halves::{entered, left};
 use super::output::send_record;
 use super::pieces::{
     Fetch, PIECES, Scratch, count_the_zero, fetch, finish_piece, next_piece, start_record,
@@ -16,8 +17,8 @@ use super::pieces::{
 use super::rest::{go_on_to_send, started_record};
 use super::tasks::rename_task;
 use super::{
-    CONTEXT, Copy, KEY, Names, OFFSET, Other, Place, REGS, RESULT, WORD, current_task, entered,
-    find_spec, go_on_with, left, look_up, program, regs,
+    CONTEXT, Copy, KEY, Names, OFFSET, Other, Place, REGS, RESULT, WORD, current_task, find_spec,
+    go_on_with, look_up, program, regs,
 };
 
 /// The places of path and vector among a call's fetches.
@@ -144,7 +145,7 @@ fn go_on_with_strings(a: &mut Asm, names: &Names, what: i32) {
 /// A piece for each string of a vector, and one for its end.
 pub(in crate::capture) fn strings(names: &Names) -> Option<Vec<u64>> {
     program(|a| {
-        let (out, send, end, unreadable) = (a.label(), a.label(), a.label(), a.label());
+        let (out, send, last, unreadable) = (a.label(), a.label(), a.label(), a.label());
         let leaves = a.label();
         a.store(Width::D, STACK, CONTEXT, R1);
         current_task(a, names, out);
@@ -152,14 +153,14 @@ pub(in crate::capture) fn strings(names: &Names) -> Option<Vec<u64>> {
         find_spec(a, names, out);
         started_record(a, names, out);
         for _ in 0..AT_ONCE {
-            one_string(a, send, end, unreadable);
+            one_string(a, send, last, unreadable);
         }
         a.load(Width::W, R1, STACK, OFFSET);
         a.store(Width::W, R6, task::OFFSET, R1);
         go_on_with(a, names, Other::Strings);
         a.jump(send);
 
-        a.here(end);
+        a.here(last);
         a.store_number(Width::B, R4, PIECES + piece::STATE, piece::END);
         a.load(Width::W, R1, R6, task::PLACE);
         a.store(Width::W, R6, task::STRINGS, R1);

@@ -14,30 +14,30 @@
 
 mod calls;
 mod exec;
+mod halves;
 mod other;
 mod output;
 mod pieces;
 mod rest;
+mod room;
 mod switch;
 mod tasks;
 
-use calls::{Contents, record};
-use output::{count, send_half, send_record};
-use pieces::{Fetch, fetch, start_record};
-use rest::go_on_with_rest;
+use output::{count, send_record};
+use pieces::start_record;
 
 pub(super) use calls::{Preemption, Recording};
 pub(super) use pieces::Scratch;
 pub(super) use switch::switch;
-use tasks::{claim, copy_registers};
+use tasks::copy_registers;
 pub(super) use tasks::{fork, gone};
 
 pub(super) use exec::exec;
+pub(super) use halves::{enter, exit};
 pub(super) use other::Other;
 
 use super::asm::{Asm, Helper, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
-use super::recorded::Half;
-use super::wire::{MAX_CALLS, MAX_FETCHES, head, spec, task};
+use super::wire::{MAX_CALLS, head, spec, task};
 
 /// What the programs refer to: descriptors of maps, and facts about the machine.
 #[derive(Clone, Copy, Debug)]
@@ -160,183 +160,6 @@ impl Copy {
     }
 }
 
-/// On the raw tracepoint `sys_enter(regs, number)`.
-pub(super) fn enter(names: &Names, copy: Copy) -> Option<Vec<u64>> {
-    program(|a| {
-        let (out, stranger, send) = (a.label(), a.label(), a.label());
-        let nothing = a.label();
-        entered(a, names, Some(copy), (out, stranger, nothing));
-        continue_for_exec(a, names, Other::Enter(copy));
-        start_record(a, names, Scratch::Enter(copy), out);
-        fetch(a, Fetch::At(0), send);
-        more(a, names, head::ENTER, 1, send);
-        a.here(send);
-        send_entry(a, names);
-        a.exit(0);
-        a.here(nothing);
-        record_alone(a, names, Half::Enter);
-        a.here(out);
-        a.exit(0);
-        a.here(stranger);
-        claim(a, names);
-        a.exit(0);
-    })
-}
-
-/// Records a half of a call for which nothing is read.
-fn record_alone(a: &mut Asm, names: &Names, half: Half) {
-    if let Some(recording) = &names.recording {
-        let done = a.label();
-        record(a, names, (recording, half), Contents::None, done);
-        a.here(done);
-    }
-}
-
-/// Goes on if there is something to read at this place.
-fn more(a: &mut Asm, names: &Names, what: i32, place: usize, none: Label) {
-    let kind = spec::FETCHES + spec::FETCH_SIZE * place as i16 + spec::KIND;
-    a.load(Width::B, R1, R8, kind);
-    a.jump_if(If::Eq, R1, 0, none);
-    go_on_with_rest(a, names, what, place);
-}
-
-/// `R6 = ` the task, with the call's number and words; `R8 = ` what is to be read. `copy` is that of
-/// the program that is run, `None` in one that another goes on with.
-fn entered(
-    a: &mut Asm,
-    names: &Names,
-    copy: Option<Copy>,
-    (out, stranger, nothing): (Label, Label, Label),
-) {
-    a.store(Width::D, STACK, CONTEXT, R1);
-    a.load(Width::D, R9, R1, 8);
-    current_task(a, names, stranger);
-    if let Some(copy) = copy {
-        is_first(a, copy, out);
-    }
-    a.store(Width::W, R6, task::NUMBER, R9);
-    a.store_number(Width::W, R6, task::OWED, 0);
-    a.store_number(Width::W, R6, task::SENT, 0);
-    a.store_number(Width::W, R6, task::INTERRUPTED, 0);
-    if names.recording.is_some() {
-        copy_registers(a, out);
-        a.load(Width::W, R9, R6, task::NUMBER);
-    }
-    find_spec(a, names, nothing);
-    copy_arguments(a, names, nothing);
-}
-
-/// Goes on if no copy in front of this one was here for the same half of a call: they are run in
-/// the order of their numbers. Where the last one was skipped at the half before, and the first at
-/// this one, the half is not seen; none is seen twice.
-fn is_first(a: &mut Asm, copy: Copy, out: Label) {
-    let fresh = a.label();
-    let number = copy as i32 + 1;
-    a.load(Width::W, R1, R6, task::LAST);
-    a.store_number(Width::W, R6, task::LAST, number);
-    a.jump_if(If::Eq, R1, 0, fresh);
-    a.jump_if(If::Le, R1, number - 1, out);
-    a.here(fresh);
-}
-
-/// A record of the exit follows if anything is read there, or again.
-fn send_entry(a: &mut Asm, names: &Names) {
-    let (no_more, marked) = (a.label(), a.label());
-    a.load(Width::B, R2, R8, spec::AT_EXIT);
-    a.load(Width::W, R1, R6, task::OWED);
-    a.jump_if(If::Eq, R2, 0, marked);
-    a.op(Op::Or, R1, task::AT_EXIT);
-    a.store(Width::W, R6, task::OWED, R1);
-    a.here(marked);
-    a.jump_if(If::Eq, R1, 0, no_more);
-    a.store_number(Width::B, R7, head::MORE, 1);
-    a.here(no_more);
-    send_half(a, names, Half::Enter);
-    a.store_number(Width::W, R6, task::SENT, 1);
-}
-
-fn send_exit(a: &mut Asm, names: &Names) {
-    a.store_number(Width::W, R6, task::OWED, 0);
-    send_half(a, names, Half::Leave);
-}
-
-/// Leaves the program for another if the call of `R6` executes a program.
-fn continue_for_exec(a: &mut Asm, names: &Names, other: Other) {
-    let (exec, stay) = (a.label(), a.label());
-    a.load(Width::W, R1, R6, task::NUMBER);
-    a.jump_if(If::Eq, R1, names.calls.execve, exec);
-    a.jump_if(If::Ne, R1, names.calls.execveat, stay);
-    a.here(exec);
-    go_on_with(a, names, other);
-    a.here(stay);
-}
-
-/// Leaves the program for another.
-fn go_on_with(a: &mut Asm, names: &Names, other: Other) {
-    a.load(Width::D, R1, STACK, CONTEXT);
-    a.map(R2, names.programs);
-    a.mov(R3, other.place() as i32);
-    a.call(Helper::TailCall);
-}
-
-/// On the raw tracepoint `sys_exit(regs, result)`. What one copy has done the next finds done.
-pub(super) fn exit(names: &Names, copy: Copy) -> Option<Vec<u64>> {
-    program(|a| {
-        let (out, send, none_owed) = (a.label(), a.label(), a.label());
-        let nothing = a.label();
-        left(a, names, Some(copy), (out, nothing));
-        continue_for_exec(a, names, Other::Exit(copy));
-        start_record(a, names, Scratch::Exit(copy), out);
-        a.load(Width::W, R1, R6, task::OWED);
-        a.op(Op::And, R1, (1 << MAX_FETCHES) - 1);
-        a.jump_if(If::Eq, R1, 0, none_owed);
-        go_on_with_rest(a, names, head::EXIT, 0);
-        a.here(none_owed);
-        // What a call that failed would have given is not there.
-        a.load(Width::D, R1, STACK, RESULT);
-        a.jump_if(If::Slt, R1, 0, send);
-        fetch(a, Fetch::At(MAX_FETCHES), send);
-        more(a, names, head::EXIT, MAX_FETCHES + 1, send);
-        a.here(send);
-        send_exit(a, names);
-        a.exit(0);
-        a.here(nothing);
-        record_alone(a, names, Half::Leave);
-        a.here(out);
-        a.exit(0);
-    })
-}
-
-/// `R6 = ` the task; `R8 = ` what is to be read at this call's exit. `copy` as for [`entered`].
-fn left(a: &mut Asm, names: &Names, copy: Option<Copy>, (out, nothing): (Label, Label)) {
-    a.store(Width::D, STACK, CONTEXT, R1);
-    a.load(Width::D, R9, R1, 8);
-    // Loaded twice: what a comparison says of one, the verifier would follow for the other.
-    a.load(Width::D, R2, R1, 8);
-    a.store(Width::D, STACK, RESULT, R2);
-    current_task(a, names, out);
-    if let Some(copy) = copy {
-        is_first(a, copy, out);
-    }
-    // Whoever is preempted in here is not within the call any more.
-    a.store_number(Width::W, R6, task::SENT, 0);
-    // -516 to -512: interrupted, by what comes next.
-    let not_interrupted = a.label();
-    a.jump_if(If::Sgt, R9, -512, not_interrupted);
-    a.jump_if(If::Slt, R9, -516, not_interrupted);
-    a.store_number(Width::W, R6, task::INTERRUPTED, 1);
-    a.here(not_interrupted);
-    a.mov(R9, 0);
-    if names.recording.is_some() && copy.is_some() {
-        copy_registers(a, out);
-        a.mov(R9, 0);
-    }
-    a.load(Width::W, R1, R6, task::OWED);
-    a.jump_if(If::Eq, R1, 0, nothing);
-    a.load(Width::W, R9, R6, task::NUMBER);
-    find_spec(a, names, nothing);
-}
-
 /// On `signal_deliver(signal, info, action)`: how an interrupted call goes on.
 pub(super) fn signal(names: &Names) -> Option<Vec<u64>> {
     program(|a| {
@@ -366,6 +189,14 @@ pub(super) fn signal(names: &Names) -> Option<Vec<u64>> {
         a.here(out);
         a.exit(0);
     })
+}
+
+/// Leaves the program for another.
+fn go_on_with(a: &mut Asm, names: &Names, other: Other) {
+    a.load(Width::D, R1, STACK, CONTEXT);
+    a.map(R2, names.programs);
+    a.mov(R3, other.place() as i32);
+    a.call(Helper::TailCall);
 }
 
 /// `R0 = ` the value in a map of the key at [`KEY`].

@@ -8,12 +8,13 @@
 use super::super::asm::{Asm, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
 use super::super::recorded::Half;
 use super::super::wire::{MAX_AT_EXIT, MAX_FETCHES, head, spec, task};
+use super::halves::{send_entry, send_exit};
 use super::output::send_record;
 use super::pieces::{Fetch, bit, fetch};
 use super::tasks::copy_registers;
 use super::{
     CONTEXT, KEY, Names, OFFSET, Other, RESULT, current_task, find_spec, go_on_with, look_up,
-    program, send_entry, send_exit,
+    program,
 };
 
 /// Goes on with the fetches from a place on, in the record that has been started. At the exit and
