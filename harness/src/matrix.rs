@@ -3,6 +3,7 @@
 mod bisect;
 mod guests;
 mod said;
+mod saved;
 mod update;
 
 use crate::kernels::Listed;

@@ -72,7 +72,7 @@ pub(super) fn fitting<'n>(
             true => !is_of(abis, call) || needed.contains(call) || is_default(call),
             false => false,
         };
-        if calls.iter().all(|call| fits(call)) {
+        if calls.iter().all(fits) {
             let of = needed.iter().filter(|name| calls.contains(*name));
             found.insert(group, of.copied().collect());
         }

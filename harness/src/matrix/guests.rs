@@ -2,6 +2,7 @@
 //! those in doubt.
 
 use super::said::{Lines, tell, with_hint};
+use super::saved;
 use crate::formats;
 use crate::kernels::Kernels;
 use crate::out::{self, note, note_for_now};
@@ -13,7 +14,6 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use perf_live::errors::chain;
 use perf_live::sys::process::end_with_us;
-use perf_records::units::shown_path;
 use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
@@ -112,27 +112,6 @@ impl Suite<'_> {
             }
         }
         Matrix::new(columns, self.scenarios.iter().cloned())
-    }
-
-    /// Makes the folder for the records of a kernel, where they are kept. It must be empty: records
-    /// of an earlier run would be taken for those of this one.
-    fn folder(&self, kernel: &str) -> Result<Option<PathBuf>, String> {
-        let Some(folder) = self.save.map(|folder| folder.join(kernel)) else {
-            return Ok(None);
-        };
-        let failed = |error: std::io::Error| {
-            let shown = shown_path(&folder).to_string();
-            format!("cannot keep records in `{shown}`: {}", chain(&error))
-        };
-        std::fs::create_dir_all(&folder).map_err(failed)?;
-        let mut entries = std::fs::read_dir(&folder).map_err(failed)?;
-        if entries.next().is_some() {
-            let shown = shown_path(&folder).to_string();
-            return Err(format!(
-                "`{shown}` is not empty: records are kept in a new folder"
-            ));
-        }
-        std::fs::canonicalize(&folder).map(Some).map_err(failed)
     }
 
     /// Returns the command for a kernel, which keeps its records in a folder.
@@ -288,10 +267,9 @@ impl Suite<'_> {
         only: Option<&BTreeSet<String>>,
     ) -> Result<(), String> {
         // Of what is run again, the first run is kept.
-        let folder = match only {
-            None => self.folder(&self.name(index))?,
-            Some(_) => None,
-        };
+        let save = self.save.filter(|_| only.is_none());
+        let folder = save.map(|save| saved::folder(save, &self.name(index)));
+        let folder = folder.transpose()?;
         let command = self.command(only, place, folder.as_deref());
         match place {
             Place::Guest(kernel) => {
