@@ -103,6 +103,14 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
     for name in &names {
         kernels.choose(Some(name))?;
     }
+    // Of all kernels, those that turn out not to boot too: no policy is made of a folder without
+    // records.
+    let save = arguments.save.as_deref();
+    let folders = save.map(|save| saved::folders(save, &names)).transpose();
+    let folders = folders.map_err(|message| {
+        note!("harness: {message}");
+        status::USAGE
+    })?;
     let stop = signals::ask_guests().unwrap_or_default();
     let suite = Suite {
         kernels: &kernels,
@@ -112,7 +120,7 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
         scenarios: items.iter().map(|item| item.name.clone()).collect(),
         machine: arguments.size.machine_until(stop.clone()),
         is_terminal: guests::is_terminal(),
-        save: arguments.save.as_deref(),
+        folders: folders.unwrap_or_default(),
         columns: Mutex::default(),
     };
     if let Some(history) = history {

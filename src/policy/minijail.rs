@@ -74,11 +74,13 @@ pub(super) fn read(text: &str) -> Result<Policy, Complaint> {
                 place,
             });
         };
-        if tests.trim() == "1" {
+        let tests = tests.trim_matches([' ', '\t']);
+        if tests == "1" {
             add(None, at(rest));
             continue;
         }
-        for test in tests.split("||").map(str::trim) {
+        for test in tests.split("||") {
+            let test = test.trim_matches([' ', '\t']);
             let unknown = || {
                 let message = format!(
                     "`{test}` is not understood: `1` is, and `argN == NUMBER` of the argument that \

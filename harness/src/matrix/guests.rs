@@ -2,7 +2,6 @@
 //! those in doubt.
 
 use super::said::{Lines, tell, with_hint};
-use super::saved;
 use crate::formats;
 use crate::kernels::Kernels;
 use crate::out::{self, note, note_for_now};
@@ -14,7 +13,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use perf_live::errors::chain;
 use perf_live::sys::process::end_with_us;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::ops::Range;
@@ -47,8 +46,8 @@ pub(super) struct Suite<'a> {
     /// What each guest has; it ends them all when the harness is asked to end.
     pub(super) machine: Machine,
     pub(super) is_terminal: bool,
-    /// Where records are kept, a folder a kernel.
-    pub(super) save: Option<&'a Path>,
+    /// Where the records of each kernel are kept, if they are.
+    pub(super) folders: BTreeMap<String, PathBuf>,
     /// The kernels so far, those that are under way too.
     pub(super) columns: Mutex<Vec<Column>>,
 }
@@ -267,14 +266,13 @@ impl Suite<'_> {
         only: Option<&BTreeSet<String>>,
     ) -> Result<(), String> {
         // Of what is run again, the first run is kept.
-        let save = self.save.filter(|_| only.is_none());
-        let folder = save.map(|save| saved::folder(save, &self.name(index)));
-        let folder = folder.transpose()?;
-        let command = self.command(only, place, folder.as_deref());
+        let folder = self.folders.get(&self.name(index));
+        let folder = folder.filter(|_| only.is_none());
+        let command = self.command(only, place, folder.map(PathBuf::as_path));
         match place {
             Place::Guest(kernel) => {
-                let folders: Vec<PathBuf> = folder.into_iter().collect();
-                self.in_guest(index, kernel, job(command, &folders))
+                let folder = folder.map(std::slice::from_ref).unwrap_or_default();
+                self.in_guest(index, kernel, job(command, folder))
             }
             Place::Host(under) => {
                 self.edit(index, |column| column.facts.on_host = true);

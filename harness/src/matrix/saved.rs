@@ -1,15 +1,25 @@
-//! Where the records of a kernel are kept.
+//! Where the records of each kernel are kept.
 
 use perf_live::errors::chain;
 use perf_records::units::shown_path;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Makes the folder for the records of a kernel, and returns its real path.
+/// Makes a folder for the records of each kernel, and returns its real path.
 ///
 /// # Errors
-/// It cannot be made, or is not empty: records of an earlier run would be taken for those of this
+/// One cannot be made, or is not empty: records of an earlier run would be taken for those of this
 /// one.
-pub(super) fn folder(save: &Path, kernel: &str) -> Result<PathBuf, String> {
+pub(super) fn folders(
+    save: &Path,
+    kernels: &[String],
+) -> Result<BTreeMap<String, PathBuf>, String> {
+    let all = kernels.iter();
+    all.map(|kernel| Ok((kernel.clone(), folder(save, kernel)?)))
+        .collect()
+}
+
+fn folder(save: &Path, kernel: &str) -> Result<PathBuf, String> {
     let folder = save.join(kernel);
     let shown = shown_path(&folder).to_string();
     let failed =
