@@ -3,6 +3,7 @@
 mod bisect;
 mod guests;
 mod said;
+mod saved;
 mod update;
 
 use crate::kernels::Listed;
@@ -12,6 +13,7 @@ use crate::suite::{Chosen, exit_status, refuse};
 use crate::vm::Size;
 use crate::{is_ci, signals, status};
 use guests::Suite;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use trace_harness::matrix::{Column, Matrix};
 
@@ -46,6 +48,10 @@ pub(crate) struct Arguments {
     /// are left alone; those of these kernels that have become equal to the common one are removed
     #[arg(long, value_name = "FOR", num_args = 0..=1, require_equals = true, default_missing_value = "all", value_enum)]
     update: Option<UpdateFor>,
+    /// Keep the records of each scenario on each kernel in DIR/KERNEL/NAME.data, every call among
+    /// them: `harness policy --from DIR` makes a policy for all of these kernels
+    #[arg(long, value_name = "DIR", conflicts_with = "bisect")]
+    save: Option<PathBuf>,
     /// Search the list, from the kernel GOOD to the kernel BAD behind it, for the first on which
     /// scenarios fail that pass on GOOD
     #[arg(long, value_name = "GOOD..BAD", conflicts_with_all = ["kernel", "update"])]
@@ -97,6 +103,14 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
     for name in &names {
         kernels.choose(Some(name))?;
     }
+    // Of all kernels, those that turn out not to boot too: no policy is made of a folder without
+    // records.
+    let save = arguments.save.as_deref();
+    let folders = save.map(|save| saved::folders(save, &names)).transpose();
+    let folders = folders.map_err(|message| {
+        note!("harness: {message}");
+        status::USAGE
+    })?;
     let stop = signals::ask_guests().unwrap_or_default();
     let suite = Suite {
         kernels: &kernels,
@@ -106,6 +120,7 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
         scenarios: items.iter().map(|item| item.name.clone()).collect(),
         machine: arguments.size.machine_until(stop.clone()),
         is_terminal: guests::is_terminal(),
+        folders: folders.unwrap_or_default(),
         columns: Mutex::default(),
     };
     if let Some(history) = history {

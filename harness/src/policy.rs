@@ -1,17 +1,20 @@
 //! `harness policy`: what scenarios need of the kernel, as a policy for seccomp.
 
+mod recordings;
+
 use crate::out::note;
 use crate::suite::{Chosen, graver, require_all};
 use crate::{out, signals, status};
 use perf_live::errors::chain;
 use perf_live::files;
 use perf_records::units::shown_path;
+use recordings::recordings;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use trace_harness::policy::{Demand, Form, Needs, Policy, drift, why};
 use trace_harness::report;
-use trace_harness::run::{Control, Options, ScenarioReport, Suite};
+use trace_harness::run::{Bench, Control, Item, Options, ScenarioReport, Suite};
 use trace_harness::verdict::{Known, Verdict};
 
 #[derive(Debug, clap::Args)]
@@ -48,10 +51,11 @@ pub(crate) struct Arguments {
     /// Run each scenario this many times: what any of the runs needs is needed
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Take the run that is recorded in this file (of `harness run --save`) in place of making one;
-    /// it must hold every call
+    /// Take recorded runs in place of making any: a file of one scenario, a folder of `harness run
+    /// --save DIR --every-call`, or one of `harness matrix --save`. May be given several times.
+    /// Each folder must have all scenarios, and each recording every call
     #[arg(long, value_name = "RECORDING", conflicts_with = "repeat")]
-    from: Option<PathBuf>,
+    from: Vec<PathBuf>,
     /// Make none, and compare this one with what the scenarios need: rules that no scenario needs,
     /// and calls that no rule allows
     #[arg(long, value_name = "FILE")]
@@ -64,6 +68,8 @@ enum PolicyForm {
     Oci,
     /// Lines for the unit of a service, with comments
     Systemd,
+    /// A policy for minijail0 -S, with comments
+    Minijail,
 }
 
 /// Who needs what is named on the command line.
@@ -80,6 +86,7 @@ impl PolicyForm {
         match self {
             Self::Oci => Form::Oci,
             Self::Systemd => Form::Systemd,
+            Self::Minijail => Form::Minijail,
         }
     }
 }
@@ -93,23 +100,17 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         Ok(items) => items,
         Err(status) => return status,
     };
-    let from = arguments.from.as_deref();
-    let work = |suite: &Suite<'_>| {
-        let mut demand = match demand(arguments, suite) {
-            Ok(demand) => demand,
-            Err(status) => return status,
-        };
-        for (_, needs) in &arguments.also {
-            demand.add(ALSO, needs);
-        }
-        match &checked {
-            Some(policy) => compare(policy, &demand),
-            None => make(arguments, &demand),
-        }
+    let mut demand = match demand(arguments, items) {
+        Ok(demand) => demand,
+        Err(status) => return status,
     };
-    arguments
-        .chosen
-        .work_with(|bench| bench.record_every_call(), items, from, work)
+    for (_, needs) in &arguments.also {
+        demand.add(ALSO, None, needs);
+    }
+    match &checked {
+        Some(policy) => compare(policy, &demand),
+        None => make(arguments, &demand),
+    }
 }
 
 /// Reads a policy; says what is not understood of it.
@@ -125,9 +126,54 @@ pub(crate) fn read(file: &Path) -> Result<Policy, u8> {
     })
 }
 
-/// Runs all scenarios, and returns what they need.
-fn demand(arguments: &Arguments, suite: &Suite<'_>) -> Result<Demand, u8> {
-    let signals = signals::watched()?;
+/// Runs all scenarios, or reads their recordings, and returns what they need.
+fn demand(arguments: &Arguments, items: Vec<Item>) -> Result<Demand, u8> {
+    let sources = match arguments.from.as_slice() {
+        [] => vec![(None, items)],
+        from => {
+            let found = recordings(from, &items).map_err(|message| {
+                note!("harness: {message}");
+                status::USAGE
+            })?;
+            let found = found.into_iter();
+            found.map(|(path, items)| (Some(path), items)).collect()
+        }
+    };
+    let (mut demand, mut status) = (Demand::default(), status::PASSED);
+    for (recording, items) in sources {
+        let work = |suite: &Suite<'_>| add(arguments, suite, &mut demand);
+        let change = |bench: &mut Bench<'_>| bench.record_every_call();
+        let chosen = &arguments.chosen;
+        let ended = chosen.work_with(change, items, recording.as_deref(), work);
+        status = graver(status, ended);
+    }
+    let untold = [demand.nameless(), demand.refused()].concat();
+    for line in &untold {
+        note!("harness: {line}");
+    }
+    if !untold.is_empty() {
+        status = graver(status, status::FAILED);
+    }
+    match status {
+        status::PASSED => Ok(demand),
+        // It was said, and nothing ran.
+        status::USAGE => Err(status),
+        status => {
+            note!(
+                "harness: there is no policy of runs that did not all pass and tell each of their calls"
+            );
+            Err(status)
+        }
+    }
+}
+
+/// Runs these scenarios, or reads their recording, and adds what they need. Returns whether each
+/// passed and tells that, as an exit status.
+fn add(arguments: &Arguments, suite: &Suite<'_>, demand: &mut Demand) -> u8 {
+    let signals = match signals::watched() {
+        Ok(signals) => signals,
+        Err(status) => return status,
+    };
     let options = Options {
         repeat: arguments.repeat,
         jobs: arguments.chosen.jobs(),
@@ -143,10 +189,12 @@ fn demand(arguments: &Arguments, suite: &Suite<'_>) -> Result<Demand, u8> {
     let mut reports: Vec<ScenarioReport> =
         reports.into_inner().unwrap_or_else(PoisonError::into_inner);
     reports.sort_by(|one, other| one.name.cmp(&other.name));
-    let (mut demand, mut status) = (Demand::default(), status::PASSED);
+    let mut status = status::PASSED;
     for report in &reports {
         match (&report.verdict, &report.needs) {
-            (Verdict::Pass, Some(Known::Yes(needs))) => demand.add(&report.name, needs),
+            (Verdict::Pass, Some(Known::Yes(needs))) => {
+                demand.add(&report.name, suite.recorded_on(), needs);
+            }
             (Verdict::Pass, needs) => {
                 let why = needs.as_ref().and_then(Known::no);
                 let why = why.unwrap_or("its calls were not recorded");
@@ -167,22 +215,7 @@ fn demand(arguments: &Arguments, suite: &Suite<'_>) -> Result<Demand, u8> {
             }
         }
     }
-    let untold = [demand.nameless(), demand.refused()].concat();
-    for line in &untold {
-        note!("harness: {line}");
-    }
-    if !untold.is_empty() {
-        status = graver(status, status::FAILED);
-    }
-    match status {
-        status::PASSED => Ok(demand),
-        status => {
-            note!(
-                "harness: there is no policy of runs that did not all pass and tell each of their calls"
-            );
-            Err(status)
-        }
-    }
+    status
 }
 
 fn compare(policy: &Policy, demand: &Demand) -> u8 {
@@ -201,6 +234,13 @@ fn make(arguments: &Arguments, demand: &Demand) -> u8 {
         return status::USAGE;
     };
     let policy = Policy::of(demand, form.form(), !arguments.names);
+    let unsaid = policy.unsaid(demand);
+    if !unsaid.is_empty() {
+        for line in unsaid {
+            note!("harness: {line}");
+        }
+        return status::FAILED;
+    }
     let text = policy.text(demand);
     let Some(file) = &arguments.output else {
         return match out::told(out::print(&text)) {

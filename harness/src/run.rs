@@ -65,6 +65,10 @@ pub(crate) struct Arguments {
     /// `harness trace -i` and `harness run --from`
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
+    /// Record every call, however few the scenarios ask for: `harness policy --from` takes what is
+    /// kept so
+    #[arg(long, requires = "save", conflicts_with = "from")]
+    every_call: bool,
     /// Keep the ends of failed runs whose scenarios say `on_failure: dump`, in DIR/NAME.perf.data
     /// and DIR/NAME.txt; the default is the DIR of --save, or else harness-dumps
     #[arg(long, value_name = "DIR")]
@@ -186,6 +190,9 @@ fn begin(arguments: &Arguments, is_of_scenarios: &Cell<bool>) -> u8 {
             let work = |suite: &Suite<'_>| run(arguments, suite, share.as_ref(), is_of_scenarios);
             let change = |bench: &mut Bench<'_>| {
                 enforced.into_iter().for_each(|it| bench.enforce(it));
+                if arguments.every_call {
+                    bench.record_every_call();
+                }
                 bench.record_by(arguments.source.into());
             };
             arguments.chosen.work_with(change, items, from, work)

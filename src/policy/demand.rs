@@ -1,14 +1,26 @@
 //! What all scenarios need together, and which of them needs it.
 
-use super::needs::{Needs, told_by};
+use super::needs::{Needs, Words, told_by};
 use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::names::{self, Abi};
 
-/// What scenarios need: each by its name.
+/// What scenarios need: each by its name, on each kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
-    of: BTreeMap<String, Needs>,
+    of: BTreeMap<Whose, Needs>,
 }
+
+/// Whose need it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Whose {
+    /// The scenario.
+    pub scenario: String,
+    /// The release of the kernel that it ran on; `None` if the need is one on any kernel.
+    pub kernel: Option<String>,
+}
+
+/// Each need and whose it is.
+pub type Needed<'d> = BTreeMap<Need, BTreeSet<&'d Whose>>;
 
 /// A call that is needed: its name, and the word that tells it from others of that name where all
 /// calls of the name are known by theirs.
@@ -16,14 +28,26 @@ pub struct Demand {
 pub struct Need {
     /// Its name.
     pub name: &'static str,
-    /// The word of [`told_by`].
+    /// The word of [`told_by`](super::told_by), all bits of it.
     pub word: Option<u64>,
 }
 
 impl Demand {
-    /// Adds what a scenario needs.
-    pub fn add(&mut self, scenario: &str, needs: &Needs) {
-        self.of.entry(scenario.to_owned()).or_default().add(needs);
+    /// Adds what a scenario needs; `kernel` is the release of the kernel where that is known of
+    /// one alone.
+    pub fn add(&mut self, scenario: &str, kernel: Option<&str>, needs: &Needs) {
+        let whose = Whose {
+            scenario: scenario.to_owned(),
+            kernel: kernel.map(str::to_owned),
+        };
+        self.of.entry(whose).or_default().add(needs);
+    }
+
+    /// The releases of the kernels.
+    #[must_use]
+    pub fn kernels(&self) -> BTreeSet<&str> {
+        let all = self.of.keys();
+        all.filter_map(|whose| whose.kernel.as_deref()).collect()
     }
 
     /// The conventions of the calls, the native one among them.
@@ -39,11 +63,12 @@ impl Demand {
     pub fn foreign(&self) -> Vec<String> {
         let native = Abi::native();
         let mut lines = Vec::new();
-        for (scenario, needs) in &self.of {
+        for (Whose { scenario, .. }, needs) in &self.of {
             let abis: BTreeSet<Abi> = needs.calls().map(|(abi, ..)| abi).collect();
             let foreign = abis.iter().filter(|abi| **abi != native);
             lines.extend(foreign.map(|abi| format!("{scenario} makes calls of {}", abi.as_str())));
         }
+        lines.dedup();
         lines
     }
 
@@ -51,7 +76,7 @@ impl Demand {
     #[must_use]
     pub fn nameless(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for (scenario, needs) in &self.of {
+        for (Whose { scenario, .. }, needs) in &self.of {
             let nameless = needs
                 .calls()
                 .filter(|(abi, number, _)| names::name_of(*abi, *number).is_none());
@@ -70,7 +95,7 @@ impl Demand {
     #[must_use]
     pub fn refused(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for (scenario, needs) in &self.of {
+        for (Whose { scenario, .. }, needs) in &self.of {
             let refused = needs.calls().filter(|(.., words)| words.unentered);
             lines.extend(refused.map(|(abi, number, _)| {
                 let name = names::name_of(abi, number).unwrap_or("?");
@@ -80,41 +105,33 @@ impl Demand {
         lines
     }
 
-    /// Each need and the scenarios that have it. Where `by_word` says so of a name, its calls are
-    /// told by an argument, if that is known of all of them.
+    /// Each need and whose it is. Where `by_word` says so of a name, its calls are told by an
+    /// argument, if that is known of all of them.
     #[must_use]
-    pub fn needs(&self, by_word: &dyn Fn(&str) -> bool) -> BTreeMap<Need, BTreeSet<&str>> {
-        let named = |needs: &Needs| -> Vec<(&'static str, Vec<u64>, bool)> {
-            let calls = needs.calls().filter_map(|(abi, number, words)| {
-                let name = names::name_of(abi, number)?;
-                Some((name, words.seen.iter().copied().collect(), words.unseen))
+    pub fn needs(&self, by_word: &dyn Fn(&str) -> bool) -> Needed<'_> {
+        let all = || {
+            let calls = self.of.iter().flat_map(|(whose, needs)| {
+                needs.calls().map(move |(abi, number, words)| {
+                    names::name_of(abi, number).map(|name| (whose, name, words))
+                })
             });
-            calls.collect()
+            calls.flatten()
         };
-        let all: Vec<_> = self
-            .of
-            .iter()
-            .map(|(scenario, needs)| (scenario.as_str(), named(needs)))
+        let is_any = |name: &str, words: &Words| {
+            !by_word(name) || words.unseen || words.seen.is_empty() || told_by(name).is_none()
+        };
+        let any: BTreeSet<&str> = all()
+            .filter(|(_, name, words)| is_any(name, words))
+            .map(|(_, name, _)| name)
             .collect();
-        let any: BTreeSet<&str> = all
-            .iter()
-            .flat_map(|(_, calls)| calls)
-            .filter(|(name, words, unseen)| {
-                !by_word(name) || *unseen || words.is_empty() || told_by(name).is_none()
-            })
-            .map(|(name, ..)| *name)
-            .collect();
-        let mut found: BTreeMap<Need, BTreeSet<&str>> = BTreeMap::new();
-        for (scenario, calls) in &all {
-            for (name, words, _) in calls {
-                let words = match any.contains(name) {
-                    true => vec![None],
-                    false => words.iter().copied().map(Some).collect(),
-                };
-                for word in words {
-                    let need = Need { name, word };
-                    found.entry(need).or_default().insert(scenario);
-                }
+        let mut found = Needed::new();
+        for (whose, name, words) in all() {
+            let words = match any.contains(name) {
+                true => vec![None],
+                false => words.seen.iter().copied().map(Some).collect(),
+            };
+            for word in words {
+                found.entry(Need { name, word }).or_default().insert(whose);
             }
         }
         found

@@ -1,8 +1,10 @@
 //! What a policy allows that no scenario needs, and what they need that it does not allow.
 
-use super::demand::Demand;
+use super::demand::{Demand, Whose};
 use super::model::{Answer, Policy, Rule, Test};
-use std::collections::BTreeSet;
+use super::needs::looked_at;
+use super::why::Who;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use syscall_model::names::Abi;
 
@@ -39,20 +41,22 @@ pub fn drift(policy: &Policy, demand: &Demand) -> Drift {
             });
         }
     }
-    for (need, scenarios) in &needs {
+    let kernels = demand.kernels();
+    // Words may differ where the kernel does not look.
+    let mut missing: BTreeMap<(&str, Option<u64>), BTreeSet<&Whose>> = BTreeMap::new();
+    for (need, whose) in &needs {
         // What one convention of the policy allows, all of them do.
         let abi = policy.abis.iter().next().copied();
         let answer = abi.map(|abi| policy.answer(abi, Some(need.name), need.word));
         if !matches!(answer, Some(Answer::Allowed)) {
-            let scenarios: Vec<&str> = scenarios.iter().copied().collect();
-            drift.push(need.name, true, need.word, {
-                format!(
-                    "+{}  (needed by {})",
-                    shown(need.name, need.word),
-                    scenarios.join(", ")
-                )
-            });
+            let word = need.word.map(|word| looked_at(need.name, word));
+            missing.entry((need.name, word)).or_default().extend(whose);
         }
+    }
+    for ((name, word), whose) in missing {
+        let who = Who::of(whose.iter().copied(), &kernels);
+        let line = format!("+{}  (needed by {who})", shown(name, word));
+        drift.push(name, true, word, line);
     }
     for (sign, abi) in differing(&policy.abis, &abis) {
         let who = match sign {

@@ -10,7 +10,9 @@
 
 mod demand;
 mod drift;
+mod groups;
 mod json;
+mod minijail;
 mod model;
 mod needs;
 mod oci;
@@ -18,7 +20,7 @@ mod systemd;
 mod told;
 mod why;
 
-pub use demand::{Demand, Need};
+pub use demand::{Demand, Need, Needed, Whose};
 pub use drift::{Drift, drift};
 pub use model::{Answer, Complaint, Form, Place, Policy, Rule, Test};
 pub use needs::{Needs, Words, told_by};

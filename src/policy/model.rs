@@ -1,8 +1,8 @@
 //! A policy: the calls that it allows, whatever form it is written in.
 
 use super::demand::{Demand, Need};
-use super::needs::told_by;
-use super::{oci, systemd};
+use super::needs::{looked_at, told_by};
+use super::{groups, minijail, oci, systemd};
 use perf_live::gate::AllowedCalls;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,29 +15,38 @@ pub enum Form {
     Oci,
     /// Lines of a unit of systemd.
     Systemd,
+    /// A policy of minijail.
+    Minijail,
 }
 
 impl Form {
     /// Whether calls of this name can be told by the word of [`told_by`].
     fn tells(self, name: &str) -> bool {
         match self {
-            Self::Oci => true,
+            Self::Oci | Self::Minijail => true,
             Self::Systemd => name == "socket",
+        }
+    }
+
+    /// The bits of an argument that a rule asks for, of those that the kernel looks at.
+    fn mask(self, looked_at: u64) -> u64 {
+        match self {
+            Self::Oci | Self::Systemd => looked_at,
+            // It compares whole words.
+            Self::Minijail => u64::MAX,
         }
     }
 
     /// Whether the file has comments, which say who needs each rule.
     #[must_use]
     pub fn has_comments(self) -> bool {
-        self == Self::Systemd
+        self != Self::Oci
     }
 
     /// What is allowed beside the rules.
-    fn implied(self) -> &'static [&'static str] {
-        match self {
-            Self::Oci => &[],
-            Self::Systemd => systemd::DEFAULT,
-        }
+    fn implied(self) -> impl Iterator<Item = &'static str> {
+        let group = groups::calls(groups::DEFAULT).filter(|_| self == Self::Systemd);
+        group.into_iter().flatten().copied()
     }
 }
 
@@ -130,25 +139,43 @@ impl Policy {
         // A family without a name in the unit's words cannot be allowed alone.
         let is_unsaid = |need: &Need| {
             let family = need.word.filter(|_| form == Form::Systemd);
+            let family = family.map(|word| looked_at(need.name, word));
             family.is_some_and(|family| systemd::family(family).is_none())
         };
         let is_unsaid = tells.keys().any(is_unsaid);
         let rules = demand.needs(&|name| by_word && form.tells(name) && !is_unsaid);
+        let test = |(word, (index, looked_at)): (u64, (u8, u64))| {
+            let mask = form.mask(looked_at);
+            let value = word & mask;
+            Test { index, mask, value }
+        };
         let rules = rules.into_keys().map(|need| Rule {
-            test: need
-                .word
-                .zip(told_by(need.name))
-                .map(|(value, (index, mask))| Test { index, mask, value }),
+            test: need.word.zip(told_by(need.name)).map(test),
             name: need.name.to_owned(),
             place: Place::default(),
         });
+        // Words that differ where nothing looks are one rule.
+        let rules: BTreeSet<Rule> = rules.collect();
         Self {
             form,
             abis: demand.abis(),
-            rules: rules.collect(),
+            rules: rules.into_iter().collect(),
             errno: libc::EPERM as u16,
             otherwise: Place::default(),
         }
+    }
+
+    /// What is needed and its form has no words for, a line each.
+    #[must_use]
+    pub fn unsaid(&self, demand: &Demand) -> Vec<String> {
+        let foreign = match self.form {
+            Form::Minijail => demand.foreign(),
+            Form::Oci | Form::Systemd => Vec::new(),
+        };
+        let lines = foreign.into_iter();
+        lines
+            .map(|line| format!("{line}, which a policy of minijail kills"))
+            .collect()
     }
 
     /// Reads a policy's file.
@@ -157,9 +184,18 @@ impl Policy {
     /// The first thing that is not understood: a policy that is understood in part would allow or
     /// refuse something else than its file says.
     pub fn read(text: &str) -> Result<Self, Complaint> {
-        let mut policy = match text.trim_start().starts_with('{') {
-            true => oci::read(text)?,
-            false => systemd::read(text)?,
+        let mut lines = text.lines().map(str::trim);
+        let first = lines.find(|line| !line.is_empty() && !line.starts_with(['#', ';']));
+        let mut policy = match first.unwrap_or_default() {
+            line if line.starts_with('{') => oci::read(text)?,
+            line if line.starts_with('[') || !line.contains(':') => systemd::read(text)?,
+            line if line
+                .split_once(':')
+                .is_some_and(|(name, _)| name.contains('=')) =>
+            {
+                systemd::read(text)?
+            }
+            _ => minijail::read(text)?,
         };
         policy.rules.sort();
         let rules = policy.rules.iter();
@@ -195,7 +231,7 @@ impl Policy {
         let Some(name) = name else {
             return Answer::Refused(&[]);
         };
-        if self.form.implied().contains(&name) {
+        if self.form.implied().any(|implied| implied == name) {
             return Answer::Allowed;
         }
         let start = self.rules.partition_point(|rule| *rule.name < *name);
@@ -234,7 +270,7 @@ impl Policy {
             }
         }
         for abi in &self.abis {
-            let numbers = self.form.implied().iter();
+            let numbers = self.form.implied();
             for number in numbers.filter_map(|name| names::number(*abi, name)) {
                 allowed.allow(*abi, number, None);
             }
@@ -248,6 +284,7 @@ impl Policy {
         match self.form {
             Form::Oci => oci::write(self),
             Form::Systemd => systemd::write(self, demand),
+            Form::Minijail => minijail::write(self, demand),
         }
     }
 }

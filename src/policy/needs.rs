@@ -22,6 +22,11 @@ pub fn told_by(name: &str) -> Option<(u8, u64)> {
     }
 }
 
+/// The bits of a word that the kernel looks at, of calls of this name.
+pub(super) fn looked_at(name: &str, word: u64) -> u64 {
+    told_by(name).map_or(word, |(_, mask)| word & mask)
+}
+
 /// The calls of a run, by convention and number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
@@ -33,7 +38,7 @@ pub struct Needs {
 /// The words by which the calls of one kind differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
-    /// The values of the argument of [`told_by`], as far as the kernel looks at them.
+    /// The values of the argument of [`told_by`], all bits of them.
     pub seen: BTreeSet<u64>,
     /// Whether it was not seen of some call.
     pub unseen: bool,
@@ -68,10 +73,10 @@ impl Needs {
         };
         let words = self.calls.entry((abi, number)).or_default();
         words.unentered |= !is_entered;
-        if let Some((place, mask)) = name.and_then(told_by) {
+        if let Some((place, _)) = name.and_then(told_by) {
             match args.and_then(|args| args.get(usize::from(place))) {
                 Some(word) => {
-                    words.seen.insert(word & mask);
+                    words.seen.insert(*word);
                 }
                 None => words.unseen = true,
             }

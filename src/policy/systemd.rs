@@ -1,81 +1,14 @@
 //! The lines of a unit's `[Service]` section by which systemd makes a filter (`systemd.exec(5)`).
 
 use super::demand::Demand;
+use super::groups;
 use super::model::{Complaint, Form, Place, Policy, Rule, Test};
 use super::needs::told_by;
-use super::why::{who, wrapped};
+use super::why::Reasons;
 use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::constants::tables::ADDRESS_FAMILIES;
 use syscall_model::errno::errno_name;
 use syscall_model::names::Abi;
-
-/// The group `@default`, which systemd adds to each list of what is allowed: of systemd 252
-/// (Debian's 252.38-1), `systemd-analyze syscall-filter @default`.
-pub(super) const DEFAULT: &[&str] = &[
-    "arch_prctl",
-    "brk",
-    "cacheflush",
-    "clock_getres",
-    "clock_getres_time64",
-    "clock_gettime",
-    "clock_gettime64",
-    "clock_nanosleep",
-    "clock_nanosleep_time64",
-    "execve",
-    "exit",
-    "exit_group",
-    "futex",
-    "futex_time64",
-    "futex_waitv",
-    "get_robust_list",
-    "get_thread_area",
-    "getegid",
-    "getegid32",
-    "geteuid",
-    "geteuid32",
-    "getgid",
-    "getgid32",
-    "getgroups",
-    "getgroups32",
-    "getpgid",
-    "getpgrp",
-    "getpid",
-    "getppid",
-    "getrandom",
-    "getresgid",
-    "getresgid32",
-    "getresuid",
-    "getresuid32",
-    "getrlimit",
-    "getsid",
-    "gettid",
-    "gettimeofday",
-    "getuid",
-    "getuid32",
-    "membarrier",
-    "mmap",
-    "mmap2",
-    "mprotect",
-    "munmap",
-    "nanosleep",
-    "pause",
-    "prlimit64",
-    "restart_syscall",
-    "riscv_flush_icache",
-    "riscv_hwprobe",
-    "rseq",
-    "rt_sigreturn",
-    "sched_getaffinity",
-    "sched_yield",
-    "set_robust_list",
-    "set_thread_area",
-    "set_tid_address",
-    "set_tls",
-    "sigreturn",
-    "time",
-    "ugetrlimit",
-    "uretprobe",
-];
 
 /// Its names of conventions.
 const ARCHITECTURES: [(Abi, &str); 5] = [
@@ -102,29 +35,30 @@ pub(super) fn write(policy: &Policy, demand: &Demand) -> String {
     text += &format!("{ARCHITECTURE}={}\n", architectures.join(" "));
     let error = errno_name(policy.errno.into()).unwrap_or("EPERM");
     text += &format!("{ERROR}={error}\n");
-    let needs = demand.needs(&|_| true);
-    let comment = |text: &mut String, rule: &Rule| {
-        for line in wrapped(&who(rule, &needs), "# ") {
-            text.push_str(&line);
-            text.push('\n');
-        }
+    let reasons = Reasons::of(demand);
+    let names: BTreeSet<&str> = policy.rules.iter().map(|rule| &*rule.name).collect();
+    let groups = groups::fitting(&policy.abis, &names);
+    let whole = |name: &str| Rule {
+        name: name.to_owned(),
+        test: None,
+        place: Place::default(),
     };
-    let mut before = "";
-    for rule in &policy.rules {
-        // Rules that differ in the argument alone are one here; of `socket` it follows below.
-        if rule.name != before {
-            let whole = Rule {
-                test: None,
-                ..rule.clone()
-            };
-            comment(&mut text, &whole);
-            text += &format!("{FILTER}={}\n", rule.name);
+    for (group, calls) in &groups {
+        for call in calls {
+            text += &reasons.who(&whole(call)).lines(&format!("# {call}: "));
         }
-        before = &rule.name;
+        text += &format!("# All calls of the group, in {}.\n", groups::version());
+        text += &format!("{FILTER}={group}\n");
+    }
+    let in_a_group = |name: &str| groups.values().any(|calls| calls.contains(name));
+    // Rules that differ in the argument alone are one here; of `socket` it follows below.
+    for name in names.into_iter().filter(|name| !in_a_group(name)) {
+        text += &reasons.who(&whole(name)).lines("# ");
+        text += &format!("{FILTER}={name}\n");
     }
     for rule in &policy.rules {
         if let Some(Test { value, .. }) = rule.test {
-            comment(&mut text, rule);
+            text += &reasons.who(rule).lines("# ");
             text += &format!("{FAMILIES}={}\n", family(value).unwrap_or_default());
         }
     }
@@ -148,6 +82,7 @@ pub(super) fn read(text: &str) -> Result<Policy, Complaint> {
             errno: libc::EPERM as u16,
             otherwise: Place { line: 1, column: 1 },
         },
+        grouped: Vec::new(),
         families: None,
         has_filter: false,
     };
@@ -192,6 +127,8 @@ pub(super) fn read(text: &str) -> Result<Policy, Complaint> {
 /// What was read of a unit so far.
 struct Unit {
     policy: Policy,
+    /// The rules of groups, of any architecture.
+    grouped: Vec<Rule>,
     families: Option<BTreeMap<u64, Place>>,
     has_filter: bool,
 }
@@ -212,16 +149,24 @@ impl Unit {
                 }
                 self.has_filter = true;
                 for &(word, column) in words {
-                    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-                    if !word.chars().all(is_name) {
-                        let message = format!("`{word}` is not understood: names of calls are");
-                        return Err(Complaint::new(at(column), message));
-                    }
-                    self.policy.rules.push(Rule {
-                        name: word.to_owned(),
+                    let rule = |name: &str| Rule {
+                        name: name.to_owned(),
                         test: None,
                         place: at(column),
-                    });
+                    };
+                    if let Some(calls) = groups::calls(word) {
+                        self.grouped.extend(calls.iter().map(|call| rule(call)));
+                        continue;
+                    }
+                    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+                    if !word.chars().all(is_name) {
+                        let message = format!(
+                            "`{word}` is not understood: names of calls are, and groups of {}",
+                            groups::version()
+                        );
+                        return Err(Complaint::new(at(column), message));
+                    }
+                    self.policy.rules.push(rule(word));
                 }
             }
             ARCHITECTURE => {
@@ -281,6 +226,7 @@ impl Unit {
     fn policy(self) -> Result<Policy, Complaint> {
         let Self {
             mut policy,
+            grouped,
             families,
             has_filter,
         } = self;
@@ -298,6 +244,9 @@ impl Unit {
                 .abis
                 .extend((native == Abi::X86_64).then_some(Abi::X32));
         }
+        let grouped = grouped.into_iter();
+        let of = grouped.filter(|rule| groups::is_of(&policy.abis, &rule.name));
+        policy.rules.extend(of.collect::<Vec<_>>());
         if let (Some(families), Some((index, mask))) = (families, told_by("socket"))
             && policy.rules.iter().any(|rule| rule.name == "socket")
         {

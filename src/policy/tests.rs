@@ -9,7 +9,7 @@ type Made<'a> = (Abi, &'a str, Option<u64>);
 fn demand(scenarios: &[(&str, &[Made<'_>])]) -> Demand {
     let mut demand = Demand::default();
     for (scenario, calls) in scenarios {
-        demand.add(scenario, &Needs::of(calls));
+        demand.add(scenario, None, &Needs::of(calls));
     }
     demand
 }
@@ -47,7 +47,7 @@ fn of_form(demand: &Demand, form: Form) -> Policy {
 #[test]
 fn what_is_written_is_read_as_the_same_policy() {
     let demand = with_sockets();
-    for form in [Form::Oci, Form::Systemd] {
+    for form in [Form::Oci, Form::Systemd, Form::Minijail] {
         let policy = of_form(&demand, form);
         let mut written = Policy::of(&demand, form, true);
         for (own, read) in written.rules.iter_mut().zip(&policy.rules) {
@@ -62,7 +62,7 @@ fn what_is_written_is_read_as_the_same_policy() {
 fn with_sockets() -> Demand {
     let mut demand = two();
     let sockets = [(NATIVE, "socket", Some(2)), (NATIVE, "socket", Some(1))];
-    demand.add("c", &Needs::of(&sockets));
+    demand.add("c", None, &Needs::of(&sockets));
     demand
 }
 
@@ -110,8 +110,8 @@ fn a_unit_that_is_not_understood_is_refused_with_its_place() {
             "2:23: `~write` is not understood",
         ),
         (
-            "[Service]\nSystemCallFilter=@system-service",
-            "2:18: `@system-service` is not",
+            "[Service]\nSystemCallFilter=@no-such-group",
+            "2:18: `@no-such-group` is not",
         ),
         (
             "[Service]\nSystemCallFilter=read:EIO",
@@ -165,11 +165,11 @@ fn the_order_in_which_scenarios_come_changes_no_byte() {
     );
     let (a, b) = (Needs::of(&a), Needs::of(&b));
     let mut one = Demand::default();
-    one.add("a", &a);
-    one.add("b", &b);
-    other.add("b", &b);
-    other.add("a", &a);
-    other.add("a", &a);
+    one.add("a", None, &a);
+    one.add("b", None, &b);
+    other.add("b", None, &b);
+    other.add("a", None, &a);
+    other.add("a", None, &a);
     let policies = [one, other].map(|demand| {
         let policy = Policy::of(&demand, Form::Oci, true);
         (policy.text(&demand), why(&policy, &demand))
@@ -361,4 +361,192 @@ fn a_refusal_names_the_line_of_the_rules_of_its_name_or_of_what_becomes_of_all_o
     assert_eq!(shown, [("`write`", false), ("`ioctl` with 0x5402", true)]);
     assert_eq!(refusals[0].lines, [policy.otherwise.line]);
     assert_eq!(refusals[1].lines.len(), 2);
+}
+
+#[test]
+fn minijail_has_a_line_a_name_with_whole_words_and_above_it_who_needs_it() {
+    let demand = two();
+    let text = Policy::of(&demand, Form::Minijail, true).text(&demand);
+    let (_, lines) = text.split_once('\n').expect("a first line");
+    assert_eq!(
+        lines,
+        "# b\nfsync: 1\n# 0x5401: a, b\n# 0xffffffff80045430: a\n\
+         ioctl: arg1 == 0x5401 || arg1 == 0xffffffff80045430\n# a, b\nread: 1\n"
+    );
+    let policy = of_form(&demand, Form::Minijail);
+    let answer = |word| policy.answer(NATIVE, Some("ioctl"), Some(word));
+    assert_eq!(answer(0xffff_ffff_8004_5430), Answer::Allowed);
+    // It compares 64 bits, where the kernel looks at 32.
+    assert!(matches!(answer(0x8004_5430), Answer::Refused([_, _])));
+    let other = demand_of(0x8004_5430);
+    let drift = drift(&policy, &other).to_string();
+    assert!(
+        drift.contains("+ioctl with 0x80045430  (needed by a)"),
+        "{drift}"
+    );
+    assert!(drift.contains("-ioctl with 0xffffffff80045430"), "{drift}");
+}
+
+fn demand_of(word: u64) -> Demand {
+    demand(&[("a", &[(NATIVE, "ioctl", Some(word))])])
+}
+
+#[test]
+fn words_that_differ_where_the_kernel_does_not_look_are_one_rule_where_a_form_masks() {
+    let mut demand = demand_of(0x8004_5430);
+    let other = [(NATIVE, "ioctl", Some(0xffff_ffff_8004_5430))];
+    demand.add("b", None, &Needs::of(&other));
+    let rules = |form| Policy::of(&demand, form, true).rules.len();
+    assert_eq!((rules(Form::Oci), rules(Form::Minijail)), (1, 2));
+    let policy = made(&demand);
+    assert_eq!(why(&policy, &demand), "ioctl with 0x80045430:\n  a, b\n");
+    let none = Policy {
+        rules: Vec::new(),
+        ..policy
+    };
+    let missing = drift(&none, &demand).to_string();
+    assert_eq!(missing, "+ioctl with 0x80045430  (needed by a, b)\n");
+}
+
+#[test]
+fn a_policy_of_minijail_that_is_not_understood_is_refused_with_its_place() {
+    let cases = [
+        (
+            "read: return EPERM",
+            "1:1: `return EPERM` is not understood",
+        ),
+        ("read: 1; return EPERM", "1:1: `1; return EPERM` is not"),
+        ("# a\n read: 0", "2:2: `0` is not understood"),
+        ("read:", "1:1: `` is not understood"),
+        ("read: arg0 == 1", "1:1: `arg0 == 1` is not understood"),
+        ("ioctl: arg0 == 1", "1:1: `arg0 == 1` is not understood"),
+        ("ioctl: arg1 & 1", "1:1: `arg1 & 1` is not"),
+        (
+            "ioctl: arg1 == 1 && arg2 == 2",
+            "1:1: `arg1 == 1 && arg2 == 2`",
+        ),
+        ("ioctl: arg1 == TCGETS", "1:1: `arg1 == TCGETS` is not"),
+        ("ioctl: arg1 == 010", "1:1: `arg1 == 010` is not"),
+        ("ioctl: arg1 == 0x+1", "1:1: `arg1 == 0x+1` is not"),
+        ("ioctl: arg1 == 1 ||", "1:1: `` is not understood"),
+        (
+            "ioctl: arg1 == 1\nioctl: arg1 == 2",
+            "2:1: `ioctl` stands there twice",
+        ),
+        ("read: 1 \\\n", "1:1: `1 \\` is not"),
+        ("read: 1\n@include ./other", "2:1: `NAME: 1` and"),
+        (
+            "read: 1\n@frequency ./other: 1",
+            "2:1: `@frequency ./other` is not",
+        ),
+        ("0: 1", "1:1: `0` is not understood"),
+    ];
+    for (text, wanted) in cases {
+        let complaint = Policy::read(text).expect_err(text).to_string();
+        assert!(
+            complaint.starts_with(wanted),
+            "{text}: {complaint}, and not {wanted}"
+        );
+    }
+}
+
+#[test]
+fn calls_of_another_convention_are_not_for_minijail() {
+    if NATIVE != Abi::X86_64 {
+        return;
+    }
+    let both = demand(&[("a", &[(NATIVE, "read", None), (Abi::I386, "waitpid", None)])]);
+    let unsaid = |form| Policy::of(&both, form, true).unsaid(&both);
+    assert_eq!(unsaid(Form::Oci), Vec::<String>::new());
+    assert_eq!(
+        unsaid(Form::Minijail),
+        ["a makes calls of i386, which a policy of minijail kills"]
+    );
+}
+
+/// The calls of a group that the native convention has.
+fn of_group(name: &str) -> Vec<Made<'static>> {
+    let calls = groups::calls(name).expect("a group").iter();
+    let native = calls.filter(|call| syscall_model::names::number(NATIVE, call).is_some());
+    native.map(|call| (NATIVE, *call, None)).collect()
+}
+
+#[test]
+fn a_group_of_systemd_is_written_where_each_of_its_calls_is_needed_and_no_other() {
+    let all = of_group("@sync");
+    let (last, most) = all.split_last().expect("calls");
+    let some = [most, &[(NATIVE, "read", None)]].concat();
+    let text = |calls: &[Made<'_>]| {
+        let demand = demand(&[("a", calls)]);
+        Policy::of(&demand, Form::Systemd, true).text(&demand)
+    };
+    let fewer = text(&some);
+    assert!(!fewer.contains('@'), "{fewer}");
+    let whole = text(&[some.as_slice(), &[*last]].concat());
+    assert!(whole.contains("\nSystemCallFilter=@sync\n"), "{whole}");
+    assert!(whole.contains("\n# fsync: a\n"), "{whole}");
+    assert!(!whole.contains("=fsync"), "{whole}");
+    assert!(whole.contains("\nSystemCallFilter=read\n"), "{whole}");
+    // What it always allows is not asked for by a group.
+    let usual = text(&of_group(groups::DEFAULT));
+    assert!(!usual.contains('@'), "{usual}");
+}
+
+#[test]
+fn a_group_of_a_unit_stands_for_its_calls_and_each_of_them_may_be_too_much() {
+    let unit = "[Service]\nSystemCallArchitectures=native\nSystemCallFilter=@sync read\n";
+    let policy = Policy::read(unit).expect("a policy");
+    let answer = |name| policy.answer(NATIVE, Some(name), None);
+    assert_eq!(
+        (answer("fsync"), answer("read")),
+        (Answer::Allowed, Answer::Allowed)
+    );
+    assert_eq!(answer("write"), Answer::Refused(&[]));
+    let few = demand(&[("a", &[(NATIVE, "read", None), (NATIVE, "fsync", None)])]);
+    let text = drift(&policy, &few).to_string();
+    assert!(
+        text.contains("-syncfs  (line 3: no scenario needs it)"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("sync_file_range2"),
+        "no call of x86-64: {text}"
+    );
+    let other = "[Service]\nSystemCallFilter=~@sync\n";
+    assert!(Policy::read(other).is_err(), "a list of what is refused");
+}
+
+#[test]
+fn what_one_kernel_of_several_needs_alone_is_marked() {
+    let mut demand = Demand::default();
+    let (read, fsync) = ((NATIVE, "read", None), (NATIVE, "fsync", None));
+    demand.add("a", Some("6.1"), &Needs::of(&[read, fsync]));
+    demand.add(
+        "a",
+        Some("7.2"),
+        &Needs::of(&[read, (NATIVE, "close", None)]),
+    );
+    demand.add("b", Some("7.2"), &Needs::of(&[fsync]));
+    demand.add("--also", None, &Needs::of(&[(NATIVE, "bpf", None)]));
+    let policy = made(&demand);
+    assert_eq!(
+        why(&policy, &demand),
+        "bpf:\n  --also\nclose:\n  a\n  on 7.2 alone\nfsync:\n  a, b\nread:\n  a\n"
+    );
+    let unit = Policy::of(&demand, Form::Systemd, true).text(&demand);
+    let marked = "# a\n# on 7.2 alone\nSystemCallFilter=close\n# a, b\nSystemCallFilter=fsync\n";
+    assert!(unit.contains(marked), "{unit}");
+    let none = Policy {
+        rules: Vec::new(),
+        ..policy
+    };
+    let text = drift(&none, &demand).to_string();
+    assert!(
+        text.contains("+close  (needed by a on 7.2 alone)\n"),
+        "{text}"
+    );
+    // One kernel is no choice of some.
+    let mut one = Demand::default();
+    one.add("a", Some("6.1"), &Needs::of(&[read]));
+    assert_eq!(why(&made(&one), &one), "read:\n  a\n");
 }

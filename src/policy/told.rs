@@ -1,7 +1,7 @@
 //! What a policy refuses of a run.
 
 use super::model::{Answer, Policy, Rule};
-use super::needs::{Needs, told_by};
+use super::needs::{Needs, looked_at, told_by};
 use std::collections::BTreeSet;
 use syscall_model::names::{self, Abi};
 
@@ -40,12 +40,16 @@ pub fn told(policy: &Policy, needs: &Needs) -> Vec<Refusal> {
                 Answer::Unknown(_) if !words.unentered => continue,
                 Answer::Unknown(rules) => (rules, needs.filters),
             };
-            refusals.push(Refusal {
+            let refusal = Refusal {
                 call: shown(abi, number, word),
                 lines: lines(policy, rules),
                 by_word: !rules.is_empty(),
                 is_unsure,
-            });
+            };
+            // Words may differ where the kernel does not look.
+            if !refusals.contains(&refusal) {
+                refusals.push(refusal);
+            }
         }
     }
     refusals
@@ -60,6 +64,7 @@ fn shown(abi: Abi, number: i32, word: Option<u64>) -> String {
         text.push_str(&format!(" of {}", abi.as_str()));
     }
     if let Some(word) = word {
+        let word = names::name_of(abi, number).map_or(word, |name| looked_at(name, word));
         text.push_str(&format!(" with {word:#x}"));
     }
     text

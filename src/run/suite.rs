@@ -53,6 +53,13 @@ impl<'a> Suite<'a> {
         Self::with(bench, Some(recording), items, HashMap::new())
     }
 
+    /// The release of the kernel that its runs were recorded on; `None` for live runs, and where
+    /// the recording does not say so.
+    #[must_use]
+    pub fn recorded_on(&self) -> Option<&str> {
+        self.recording.and_then(RecordedRun::release)
+    }
+
     /// Reads and resolves one file that is not written yet, as if `text` were its content.
     ///
     /// # Errors

@@ -13,15 +13,16 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use perf_live::errors::chain;
 use perf_live::sys::process::end_with_us;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use trace_harness::matrix::{self, Column, Heard, Kernel, Machine, Matrix, Place};
+use trace_harness::matrix::{self, Column, Heard, Job, Kernel, Machine, Matrix, Place};
 
 /// How often a scenario is run again if its answers differ: with three more runs, an answer that
 /// comes up in every second run is missed on both of two kernels only once in 128 times.
@@ -45,6 +46,8 @@ pub(super) struct Suite<'a> {
     /// What each guest has; it ends them all when the harness is asked to end.
     pub(super) machine: Machine,
     pub(super) is_terminal: bool,
+    /// Where the records of each kernel are kept, if they are.
+    pub(super) folders: BTreeMap<String, PathBuf>,
     /// The kernels so far, those that are under way too.
     pub(super) columns: Mutex<Vec<Column>>,
 }
@@ -110,8 +113,13 @@ impl Suite<'_> {
         Matrix::new(columns, self.scenarios.iter().cloned())
     }
 
-    /// Returns the command for a kernel.
-    fn command(&self, only: Option<&BTreeSet<String>>, place: &Place) -> Vec<OsString> {
+    /// Returns the command for a kernel, which keeps its records in a folder.
+    fn command(
+        &self,
+        only: Option<&BTreeSet<String>>,
+        place: &Place,
+        folder: Option<&Path>,
+    ) -> Vec<OsString> {
         let own = std::env::current_exe().unwrap_or_else(|_| "harness".into());
         let mut words: Vec<OsString> = vec![own.into(), "run".into()];
         words.extend(["--format", "json", "--traces"].map(OsString::from));
@@ -130,6 +138,9 @@ impl Suite<'_> {
         }
         if let Some(bytes) = backlog {
             words.extend(["--backlog".into(), bytes.to_string().into()]);
+        }
+        if let Some(folder) = folder {
+            words.extend(["--every-call".into(), "--save".into(), folder.into()]);
         }
         let exact: Vec<&String> = match only {
             None => exact.iter().collect(),
@@ -254,9 +265,15 @@ impl Suite<'_> {
         place: &Place,
         only: Option<&BTreeSet<String>>,
     ) -> Result<(), String> {
-        let command = self.command(only, place);
+        // Of what is run again, the first run is kept.
+        let folder = self.folders.get(&self.name(index));
+        let folder = folder.filter(|_| only.is_none());
+        let command = self.command(only, place, folder.map(PathBuf::as_path));
         match place {
-            Place::Guest(kernel) => self.in_guest(index, kernel, command),
+            Place::Guest(kernel) => {
+                let folder = folder.map(std::slice::from_ref).unwrap_or_default();
+                self.in_guest(index, kernel, job(command, folder))
+            }
             Place::Host(under) => {
                 self.edit(index, |column| column.facts.on_host = true);
                 self.on_host(index, &[under.as_slice(), &command].concat())
@@ -264,13 +281,7 @@ impl Suite<'_> {
         }
     }
 
-    fn in_guest(
-        &self,
-        index: usize,
-        kernel: &Kernel,
-        command: Vec<OsString>,
-    ) -> Result<(), String> {
-        let mut job = job(command, &[]);
+    fn in_guest(&self, index: usize, kernel: &Kernel, mut job: Job) -> Result<(), String> {
         // Files that are written in the guest would be lost.
         job.environment.retain(|(name, _)| name != "CI");
         let is_of_shard = |name: &OsString| shard::VARIABLES.iter().any(|it| name == it);

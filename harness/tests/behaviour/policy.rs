@@ -3,6 +3,8 @@
 
 #[path = "policy/proof.rs"]
 mod proof;
+#[path = "policy/recorded.rs"]
+mod recorded;
 #[path = "policy/refused.rs"]
 mod refused;
 

@@ -10,6 +10,7 @@ mod input;
 mod interrupted;
 mod kprobes;
 mod planted;
+mod policy;
 mod update;
 
 use std::collections::BTreeSet;
