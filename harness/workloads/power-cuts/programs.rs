@@ -56,6 +56,10 @@ const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 const SIZES: [u64; 12] = [
     1, 100, 512, 1000, 4095, 4096, 4097, 5000, 8192, 9000, 12288, 20000,
 ];
+/// Extended attributes, and the sizes of their values: those that an inode has room for, and one
+/// that it has none for.
+const XATTRS: [&[u8]; 2] = [b"user.a", b"trusted.b"];
+const VALUES: [u64; 4] = [0, 1, 20, 300];
 /// The numbers of new files and folders.
 const NEW_FILES: std::ops::Range<u32> = 10..18;
 const NEW_FOLDERS: std::ops::Range<u32> = 20..24;
@@ -275,17 +279,33 @@ fn step(dice: &mut Dice, tree: &Tree, steps: &[Step]) -> Option<Step> {
         74..80 => Change::Remove {
             at: dice.of(&places)?.0.clone(),
         },
-        80..83 => Change::Set {
+        80..82 => Change::Set {
             node: file?,
             attribute: Attribute::Mode(0o600 + u32::from(fill)),
         },
-        83..89 => {
+        82..86 => {
+            let node = match dice.below(4) {
+                0 => *dice.of(&folders)?,
+                _ => file?,
+            };
+            let name = dice.of(&XATTRS)?.to_vec();
+            let known = &tree.nodes.get(&node)?.attributes.xattrs;
+            let value = match dice.below(3) {
+                0 if known.contains_key(&name) => None,
+                _ => Some(vec![fill; usize::try_from(*dice.of(&VALUES)?).ok()?]),
+            };
+            Change::Set {
+                node,
+                attribute: Attribute::Xattr(name, value),
+            }
+        }
+        86..90 => {
             return Some(Step::Sync {
                 node: file?,
                 only_data: false,
             });
         }
-        89..93 => {
+        90..93 => {
             return Some(Step::Sync {
                 node: file?,
                 only_data: true,
