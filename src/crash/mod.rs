@@ -63,6 +63,7 @@ mod sum;
 mod tests;
 mod tree;
 mod twice;
+mod uncovered;
 mod view;
 mod watched;
 
