@@ -131,6 +131,10 @@ impl Laying<'_> {
     }
 }
 
+/// A file up to this size in bytes is written at once; of a larger one its parts are, so that its
+/// holes take no room.
+const WHOLE: u64 = 1 << 20;
+
 fn write(path: &Path, content: &Content, attributes: &Attributes) -> io::Result<()> {
     let mut options = File::options();
     let mut file = options
@@ -138,17 +142,8 @@ fn write(path: &Path, content: &Content, attributes: &Attributes) -> io::Result<
         .create_new(true)
         .mode(0o600)
         .open(path)?;
-    let is_whole = {
-        let mut parts = content.parts();
-        let first = parts.next();
-        matches!(first, Some((0, bytes)) if bytes.len() as u64 == content.size())
-    };
-    match is_whole {
-        true => {
-            for (_, bytes) in content.parts() {
-                file.write_all(bytes)?;
-            }
-        }
+    match content.size() <= WHOLE {
+        true => file.write_all(&content.to_vec())?,
         false => {
             file.set_len(content.size())?;
             for (at, bytes) in content.parts() {
