@@ -42,21 +42,6 @@ pub(crate) fn right_to_trace() -> Result<(), String> {
     }
 }
 
-/// A file system for sandboxes whose files have attributes of users (tmpfs since Linux 6.6).
-pub(crate) fn attributes_of_files() -> Result<(), String> {
-    let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
-    let path = dir.path();
-    let mut names = perf_live::sys::xattr::set(path, b"user.k", b"v")
-        .and_then(|()| perf_live::sys::xattr::names(path));
-    if let Ok(names) = &mut names {
-        names.retain(|name| name == b"user.k");
-    }
-    match names {
-        Ok(names) if !names.is_empty() => Ok(()),
-        _ => Err("files of this file system have no attributes of users".to_owned()),
-    }
-}
-
 /// Where programs are looked for, in tests and in what they start.
 pub(crate) const PATH: &str = "/usr/bin:/bin:/usr/sbin:/sbin";
 

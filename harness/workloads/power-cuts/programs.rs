@@ -201,6 +201,18 @@ fn enters(step: &Step, wanted: NodeId) -> bool {
     matches!(step, Step::Change(Change::Enter { node, .. }) if *node == wanted)
 }
 
+/// An extended attribute that is set, or removed where the node has it.
+fn xattr(dice: &mut Dice, tree: &Tree, node: NodeId, fill: u8) -> Option<Attribute> {
+    let name = dice.of(&XATTRS)?.to_vec();
+    let known = &tree.nodes.get(&node)?.attributes.xattrs;
+    let size = usize::try_from(*dice.of(&VALUES)?).ok()?;
+    let value = match dice.below(3) {
+        0 if known.contains_key(&name) => None,
+        _ => Some(vec![fill; size]),
+    };
+    Some(Attribute::Xattr(name, value))
+}
+
 /// A step that may be made; whether it can is for the log to say.
 fn step(dice: &mut Dice, tree: &Tree, steps: &[Step]) -> Option<Step> {
     let (files, folders) = there(tree);
@@ -288,27 +300,13 @@ fn step(dice: &mut Dice, tree: &Tree, steps: &[Step]) -> Option<Step> {
                 0 => *dice.of(&folders)?,
                 _ => file?,
             };
-            let name = dice.of(&XATTRS)?.to_vec();
-            let known = &tree.nodes.get(&node)?.attributes.xattrs;
-            let value = match dice.below(3) {
-                0 if known.contains_key(&name) => None,
-                _ => Some(vec![fill; usize::try_from(*dice.of(&VALUES)?).ok()?]),
-            };
-            Change::Set {
-                node,
-                attribute: Attribute::Xattr(name, value),
-            }
+            let attribute = xattr(dice, tree, node, fill)?;
+            Change::Set { node, attribute }
         }
-        86..90 => {
+        86..93 => {
             return Some(Step::Sync {
                 node: file?,
-                only_data: false,
-            });
-        }
-        90..93 => {
-            return Some(Step::Sync {
-                node: file?,
-                only_data: true,
+                only_data: dice.below(7) > 3,
             });
         }
         93..99 => {

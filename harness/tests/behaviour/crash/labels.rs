@@ -2,7 +2,22 @@
 
 use super::{crash, is_unknown, lost, python};
 use crate::support::project::Project;
-use crate::support::require::{attributes_of_files, program, require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
+use perf_live::sys::xattr;
+
+/// A file system for sandboxes whose files have attributes of users (tmpfs since Linux 6.6).
+fn attributes_of_files() -> Result<(), String> {
+    let dir = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let path = dir.path();
+    let mut names = xattr::set(path, b"user.k", b"v").and_then(|()| xattr::names(path));
+    if let Ok(names) = &mut names {
+        names.retain(|name| name == b"user.k");
+    }
+    match names {
+        Ok(names) if !names.is_empty() => Ok(()),
+        _ => Err("files of this file system have no attributes of users".to_owned()),
+    }
+}
 
 const HELD: &str = "recovers: { run: [python3, -c, \
     \"import os; s = os.path.getsize('acknowledged'); \
