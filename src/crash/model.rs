@@ -42,8 +42,8 @@ pub struct Model {
     pub moves_whole: bool,
     /// `sync` and `syncfs` make data durable that was written over other data.
     pub sync_all_flushes: bool,
-    /// A file that is emptied and then gets a name may be as long as it was at any time before, with
-    /// what it held last.
+    /// A file that is emptied and then gets a name may be as long as it was at any time before,
+    /// with what it held last.
     pub emptied_uncovers: bool,
     /// All changes reach the disk in their order, none torn.
     pub in_order: bool,

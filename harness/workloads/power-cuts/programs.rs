@@ -303,17 +303,15 @@ fn step(dice: &mut Dice, tree: &Tree, steps: &[Step]) -> Option<Step> {
             let attribute = xattr(dice, tree, node, fill)?;
             Change::Set { node, attribute }
         }
-        86..93 => {
-            return Some(Step::Sync {
-                node: file?,
-                only_data: dice.below(7) > 3,
-            });
-        }
-        93..99 => {
-            return Some(Step::Sync {
-                node: *dice.of(&folders)?,
-                only_data: false,
-            });
+        86..99 => {
+            let is_folder = dice.below(13) > 6;
+            let node = if is_folder {
+                *dice.of(&folders)?
+            } else {
+                file?
+            };
+            let only_data = !is_folder && dice.below(7) > 3;
+            return Some(Step::Sync { node, only_data });
         }
         _ => return Some(Step::SyncAll),
     }))
