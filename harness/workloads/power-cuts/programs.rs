@@ -213,6 +213,17 @@ fn xattr(dice: &mut Dice, tree: &Tree, node: NodeId, fill: u8) -> Option<Attribu
     Some(Attribute::Xattr(name, value))
 }
 
+/// A sync of a file or a folder.
+fn sync(dice: &mut Dice, file: Option<NodeId>, folders: &[NodeId]) -> Option<Step> {
+    let is_folder = dice.below(13) > 6;
+    let node = match is_folder {
+        true => *dice.of(folders)?,
+        false => file?,
+    };
+    let only_data = !is_folder && dice.below(7) > 3;
+    Some(Step::Sync { node, only_data })
+}
+
 /// A step that may be made; whether it can is for the log to say.
 fn step(dice: &mut Dice, tree: &Tree, steps: &[Step]) -> Option<Step> {
     let (files, folders) = there(tree);
@@ -303,16 +314,7 @@ fn step(dice: &mut Dice, tree: &Tree, steps: &[Step]) -> Option<Step> {
             let attribute = xattr(dice, tree, node, fill)?;
             Change::Set { node, attribute }
         }
-        86..99 => {
-            let is_folder = dice.below(13) > 6;
-            let node = if is_folder {
-                *dice.of(&folders)?
-            } else {
-                file?
-            };
-            let only_data = !is_folder && dice.below(7) > 3;
-            return Some(Step::Sync { node, only_data });
-        }
+        86..99 => return sync(dice, file, &folders),
         _ => return Some(Step::SyncAll),
     }))
 }
