@@ -1,6 +1,6 @@
 //! The folder as each change leaves it.
 
-use super::{Attribute, Change, Content, Kind, NodeId, Place, Tree};
+use super::{Change, Content, Kind, NodeId, Place, Tree, replay};
 use std::sync::Arc;
 
 /// Makes a change that happened.
@@ -36,13 +36,8 @@ pub(super) fn apply(tree: &mut Tree, change: &Change) {
             }
         }
         Change::Set { node, attribute } => {
-            let attributes = tree.nodes.get_mut(node).map(|node| &mut node.attributes);
-            match (attributes, attribute) {
-                (None, _) | (_, Attribute::Xattr(..)) => {}
-                (Some(attributes), Attribute::Mode(mode)) => attributes.mode = *mode,
-                (Some(attributes), Attribute::Owner(user, group)) => {
-                    (attributes.owner, attributes.group) = (*user, *group);
-                }
+            if let Some(node) = tree.nodes.get_mut(node) {
+                replay::set(&mut node.attributes, attribute);
             }
         }
     }

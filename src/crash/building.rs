@@ -1,6 +1,6 @@
 //! From the calls that were seen to the log of what they changed.
 
-use super::calls::HELD;
+use super::calls::is_held;
 use super::making::Builder;
 use super::seen::{Act, Seen};
 use super::{Log, LogError, NodeId, Step, Tree};
@@ -20,10 +20,11 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// How a call ended, if it is one that is looked at.
+    /// How a call ended, if it is one that is looked at, where promises are made by sockets
+    /// (`sends`) or are not.
     #[must_use]
-    pub fn of(call: &Call) -> Option<Self> {
-        let name = call.name().filter(|name| HELD.contains(name))?;
+    pub fn of(call: &Call, sends: bool) -> Option<Self> {
+        let name = call.name().filter(|name| is_held(name, sends))?;
         Some(Self {
             thread: call.actor.tid.0,
             call: name,

@@ -1,9 +1,10 @@
 //! The calls that may change a folder, make it durable, or promise something.
 
 /// Each of these is held and looked at, those as well that only 32-bit conventions have. What
-/// changes a folder by other ways (a socket's name, a dump of memory) shows at the end of a run:
+/// changes a folder by other ways (a dump of memory) shows at the end of a run:
 /// the log must end in the folder that the run left.
-pub const HELD: [&str; 67] = [
+pub const HELD: [&str; 68] = [
+    "bind",
     "chmod",
     "chown",
     "chown32",
@@ -72,6 +73,16 @@ pub const HELD: [&str; 67] = [
     "write",
     "writev",
 ];
+
+/// What is held and looked at beside where promises are made by sockets: all else that sends. The
+/// calls of [`HELD`] that write send as well.
+pub const SENDING: [&str; 5] = ["send", "sendmmsg", "sendmsg", "sendto", "socketcall"];
+
+/// Whether a call is held and looked at, where promises are made by sockets or are not.
+#[must_use]
+pub fn is_held(name: &str, sends: bool) -> bool {
+    HELD.contains(&name) || sends && SENDING.contains(&name)
+}
 
 /// Calls that make rings of operations, which could not be held.
 pub const REFUSED: [&str; 2] = ["io_setup", "io_uring_setup"];

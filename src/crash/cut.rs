@@ -1,6 +1,6 @@
 //! Cuts the steps of a log into pieces, each with what it writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::crash::content::Slice;
 use crate::crash::explore::Part;
@@ -9,6 +9,7 @@ use crate::crash::model::Model;
 use crate::crash::order::Order;
 use crate::crash::replay::Replay;
 use crate::crash::tree::{Node, NodeId, Place};
+use crate::crash::uncovered::uncovered;
 
 /// What a piece is, for the order of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,7 @@ pub(crate) fn cut(log: &Log, model: &Model) -> Vec<Piece> {
         block,
         replay,
         order,
+        uncovered: uncovered(log, model),
     };
     for (index, step) in log.steps().iter().enumerate() {
         match step {
@@ -109,6 +111,8 @@ struct Cutter<'m> {
     /// The folder before the step.
     replay: Replay,
     order: Order,
+    /// By step, the sizes that come back where it empties a file.
+    uncovered: HashMap<usize, Vec<u64>>,
 }
 
 impl Cutter<'_> {
@@ -286,6 +290,10 @@ impl Cutter<'_> {
             writes.push(Write::Zeros(node, size, u64::MAX));
             self.order.push(step, Part::Whole, Class::Cut, writes);
             return;
+        }
+        for size in self.uncovered.remove(&step).into_iter().flatten() {
+            let writes = vec![Write::Size(node, size)];
+            self.order.push(step, Part::Size(size), Class::Cut, writes);
         }
         let block = size.next_multiple_of(self.block);
         let mut zeros = Vec::new();

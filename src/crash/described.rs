@@ -17,6 +17,8 @@ pub(super) fn described(seen: &Seen, value: u64) -> String {
     let target = |target: &Target| match target {
         Target::Opened(file) => opened(file),
         Target::Named(at) => spot(at),
+        Target::Watched(folder) if folder.is_empty() => ".".to_owned(),
+        Target::Watched(folder) => path(folder),
     };
     let words = match &seen.act {
         Act::Open { at, .. }
@@ -34,8 +36,11 @@ pub(super) fn described(seen: &Seen, value: u64) -> String {
         Act::Allocate {
             file, at, length, ..
         } => format!("{}, {length} bytes at {at}", opened(file)),
-        Act::Mode { file, mode } => format!("{}, {mode:#o}", target(file)),
+        Act::Mode { file, mode } | Act::Permissions { file, mode } => {
+            format!("{}, {mode:#o}", target(file))
+        }
         Act::Owner { file, .. } => target(file),
+        Act::Xattr { file, name, .. } => format!("{}, {}", target(file), path(name)),
         Act::Sync { file, .. } | Act::Maps(file) => opened(file),
         Act::SyncRange { file, range } => {
             format!("{}, bytes {} to {}", opened(file), range.start, range.end)

@@ -1,6 +1,6 @@
 //! A folder, and what was seen of the calls that changed it, as a recording keeps them.
 
-use super::{Attributes, Content, HELD, Kind, Node, NodeId, Seen, Tree};
+use super::{Attributes, Content, HELD, Kind, Node, NodeId, SENDING, Seen, Tree};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,6 +16,12 @@ pub struct Kept {
     pub remarks: Vec<String>,
     /// What could not be seen.
     pub unknown: Vec<String>,
+    /// Where it was looked for promises; empty in recordings that know no sockets.
+    #[serde(default)]
+    pub promises: String,
+    /// The files of the folder that the run left which have extended attributes.
+    #[serde(default)]
+    labels: Vec<(Name, Vec<KeptXattr>)>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -24,7 +30,16 @@ struct KeptNode {
     mode: u32,
     owner: u32,
     group: u32,
+    #[serde(default)]
+    xattrs: Vec<KeptXattr>,
 }
+
+/// The name and the value of an extended attribute.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct KeptXattr(
+    #[serde(with = "text")] Vec<u8>,
+    #[serde(with = "text")] Vec<u8>,
+);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum KeptKind {
@@ -61,6 +76,7 @@ impl Kept {
             mode: node.attributes.mode,
             owner: node.attributes.owner,
             group: node.attributes.group,
+            xattrs: kept(&node.attributes.xattrs),
         };
         let mut inodes: Vec<_> = inodes.iter().map(|(inode, id)| (*inode, id.0)).collect();
         inodes.sort_unstable();
@@ -71,7 +87,24 @@ impl Kept {
             seen: seen.to_vec(),
             remarks: Vec::new(),
             unknown: Vec::new(),
+            promises: String::new(),
+            labels: Vec::new(),
         }
+    }
+
+    /// Keeps the extended attributes of what the run left, by path.
+    pub fn leave(&mut self, labels: &BTreeMap<Vec<u8>, BTreeMap<Vec<u8>, Vec<u8>>>) {
+        let labels = labels.iter();
+        let labels = labels.map(|(path, xattrs)| (Name(path.clone()), kept(xattrs)));
+        self.labels = labels.collect();
+    }
+
+    /// The extended attributes of what the run left, by path.
+    #[must_use]
+    pub fn left(&self) -> BTreeMap<Vec<u8>, BTreeMap<Vec<u8>, Vec<u8>>> {
+        let labels = self.labels.iter();
+        let labels = labels.map(|(path, xattrs)| (path.0.clone(), again(xattrs)));
+        labels.collect()
     }
 
     /// The folder.
@@ -95,7 +128,7 @@ impl Kept {
                 mode: node.mode,
                 owner: node.owner,
                 group: node.group,
-                xattrs: BTreeMap::new(),
+                xattrs: again(&node.xattrs),
             },
         };
         let nodes = self.nodes.iter();
@@ -111,6 +144,18 @@ impl Kept {
         let inodes = self.inodes.iter();
         inodes.map(|(inode, id)| (*inode, NodeId(*id))).collect()
     }
+}
+
+fn kept(xattrs: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<KeptXattr> {
+    let xattrs = xattrs.iter();
+    let xattrs = xattrs.map(|(name, value)| KeptXattr(name.clone(), value.clone()));
+    xattrs.collect()
+}
+
+fn again(xattrs: &[KeptXattr]) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let xattrs = xattrs.iter();
+    let xattrs = xattrs.map(|KeptXattr(name, value)| (name.clone(), value.clone()));
+    xattrs.collect()
 }
 
 #[derive(Serialize, Deserialize)]
@@ -178,7 +223,7 @@ pub(super) mod maybe {
 
 /// The name of a call that is held, or of what the harness does itself.
 pub(super) mod call {
-    use super::HELD;
+    use super::{HELD, SENDING};
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -190,7 +235,7 @@ pub(super) mod call {
         from: D,
     ) -> Result<&'static str, D::Error> {
         let name = String::deserialize(from)?;
-        let mut known = HELD.into_iter().chain(["exit"]);
+        let mut known = HELD.into_iter().chain(SENDING).chain(["exit"]);
         known
             .find(|known| **known == *name)
             .ok_or_else(|| D::Error::custom(format!("`{name}` is no call that is held")))

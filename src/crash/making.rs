@@ -89,6 +89,7 @@ impl Builder {
         match target {
             Target::Opened(file) => self.opened(file),
             Target::Named(spot) => self.at(&self.place(spot)?),
+            Target::Watched(path) => self.walk(path),
         }
     }
 
@@ -287,11 +288,22 @@ impl Builder {
                 let attribute = Attribute::Mode(mode & 0o7777);
                 self.step(Step::Change(Change::Set { node, attribute }), call);
             }
+            Act::Permissions { file, mode } => {
+                let node = self.target(file)?;
+                let old = self.now.nodes.get(&node)?.attributes.mode;
+                let attribute = Attribute::Mode(old & 0o7000 | mode & 0o777);
+                self.step(Step::Change(Change::Set { node, attribute }), call);
+            }
             Act::Owner { file, user, group } => {
                 let node = self.target(file)?;
                 let old = self.now.nodes.get(&node)?.attributes.clone();
                 let or = |new: u32, old| if new == u32::MAX { old } else { new };
                 let attribute = Attribute::Owner(or(*user, old.owner), or(*group, old.group));
+                self.step(Step::Change(Change::Set { node, attribute }), call);
+            }
+            Act::Xattr { file, name, value } => {
+                let node = self.target(file)?;
+                let attribute = Attribute::Xattr(name.clone(), value.clone());
                 self.step(Step::Change(Change::Set { node, attribute }), call);
             }
             Act::Sync { file, only_data } => {

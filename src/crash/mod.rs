@@ -63,11 +63,12 @@ mod sum;
 mod tests;
 mod tree;
 mod twice;
+mod uncovered;
 mod view;
 mod watched;
 
 pub use building::{Built, Ended, build};
-pub use calls::{HELD, REFUSED};
+pub use calls::{HELD, REFUSED, SENDING, is_held};
 pub use content::Content;
 pub use explore::{Coverage, Explored, Lost, Part, State};
 pub use kept::Kept;

@@ -42,6 +42,9 @@ pub struct Model {
     pub moves_whole: bool,
     /// `sync` and `syncfs` make data durable that was written over other data.
     pub sync_all_flushes: bool,
+    /// A file that is emptied and then gets a name may be as long as it was at any time before,
+    /// with what it held last.
+    pub emptied_uncovers: bool,
     /// All changes reach the disk in their order, none torn.
     pub in_order: bool,
 }
@@ -61,6 +64,7 @@ impl Default for Model {
             exchange_touches: true,
             moves_whole: false,
             sync_all_flushes: false,
+            emptied_uncovers: true,
             in_order: false,
         }
     }
@@ -86,6 +90,7 @@ impl Model {
             sync_commits: true,
             sync_brings_name: true,
             moves_whole: true,
+            emptied_uncovers: false,
             ..posix.clone()
         };
         match name {
@@ -109,6 +114,7 @@ impl Model {
                 page: 0,
                 moves_whole: true,
                 sync_all_flushes: true,
+                emptied_uncovers: false,
                 in_order: true,
                 ..posix
             }),

@@ -52,6 +52,8 @@ pub enum Target {
     Opened(Opened),
     /// What is found under a name.
     Named(Spot),
+    /// A watched folder itself, whose name is in a folder that is not watched: its path.
+    Watched(#[serde(with = "kept::text")] Vec<u8>),
 }
 
 /// Which names exclude each other in a rename.
@@ -203,6 +205,13 @@ pub enum Act {
         /// The bits.
         mode: u32,
     },
+    /// Sets the nine permission bits alone, by a list of access that says no more.
+    Permissions {
+        /// The file.
+        file: Target,
+        /// The bits.
+        mode: u32,
+    },
     /// Sets the owner; a number of all ones leaves it.
     Owner {
         /// The file.
@@ -211,6 +220,17 @@ pub enum Act {
         user: u32,
         /// The group.
         group: u32,
+    },
+    /// Sets an extended attribute, or removes it.
+    Xattr {
+        /// The file.
+        file: Target,
+        /// The attribute's name.
+        #[serde(with = "kept::text")]
+        name: Vec<u8>,
+        /// Its value; `None` where it is removed.
+        #[serde(with = "kept::maybe")]
+        value: Option<Vec<u8>>,
     },
     /// Makes a file or folder durable.
     Sync {

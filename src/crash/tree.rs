@@ -57,8 +57,20 @@ pub struct Attributes {
     pub owner: u32,
     /// The group that owns the node.
     pub group: u32,
-    /// Extended attributes by their names.
+    /// Extended attributes by their names: those that [`Attributes::are_in_states`].
     pub xattrs: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+impl Attributes {
+    /// Whether an extended attribute is in states, by its name. Those of `user.` and `trusted.` are
+    /// what calls make of them. Others mean something to the kernel, which sets, changes and drops
+    /// them by itself: `system.posix_acl_access` changes the mode, a write drops
+    /// `security.capability`.
+    #[must_use]
+    pub fn are_in_states(name: &[u8]) -> bool {
+        let spaces: [&[u8]; 2] = [b"user.", b"trusted."];
+        spaces.iter().any(|space| name.starts_with(space))
+    }
 }
 
 /// A node.

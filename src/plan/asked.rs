@@ -140,8 +140,10 @@ impl EventsPlan {
             words
                 .words
                 .extend((self.starts || self.every).then_some("all"));
-            if wants.contains(&Wanted::Changes) {
-                words.words.extend(crash::recorded());
+            for wanted in wants {
+                if let Wanted::Changes { sends } = wanted {
+                    words.words.extend(crash::recorded(*sends));
+                }
             }
             if wants.contains(&Wanted::Marks) {
                 words.words.extend(MARKING);

@@ -27,7 +27,7 @@ pub struct CrashPlan {
     pub watch: Watched,
     /// What is run on every state.
     pub recovers: Box<Plan>,
-    /// Which stream's bytes are promises.
+    /// Where bytes are promises.
     pub acknowledged: Promises,
     /// At most so many states are tried.
     pub states: usize,
@@ -87,10 +87,10 @@ pub(super) fn crash(
         model: spec.model.clone(),
         watch: spec.watch.clone(),
         recovers: Box::new(recovers),
-        acknowledged: spec.acknowledged,
+        acknowledged: spec.acknowledged.clone(),
         states: spec.states,
         seed: spec.seed,
-        ends: ends(facts.reach, catalogue),
+        ends: ends(facts.reach, spec.acknowledged.are_sent(), catalogue),
     }))
 }
 
@@ -134,12 +134,12 @@ impl CrashPlan {
 }
 
 /// What counts how many calls of a thread that are watched have ended.
-fn ends(reach: Reach, catalogue: &dyn Catalogue) -> Option<EventRequest> {
+fn ends(reach: Reach, sends: bool, catalogue: &dyn Catalogue) -> Option<EventRequest> {
     if reach != Reach::Everything {
         return None;
     }
     let format = catalogue.format(&TracepointName::parse(LEAVE)?).ok()?;
-    let numbers = recorded()
+    let numbers = recorded(sends)
         .into_iter()
         .filter_map(|name| names::number(Abi::native(), name));
     let terms: Vec<_> = numbers.map(|number| format!("id == {number}")).collect();
@@ -154,15 +154,15 @@ fn ends(reach: Reach, catalogue: &dyn Catalogue) -> Option<EventRequest> {
     })
 }
 
-/// The calls that are held to see what they change.
+/// The calls that are held to see what they change, and what they send if promises are sent.
 #[must_use]
-pub fn watched() -> HeldCalls {
+pub fn watched(sends: bool) -> HeldCalls {
     let mut held = HeldCalls::default();
     let native = Abi::native();
     let x32 = (native == Abi::X86_64).then_some(Abi::X32);
     for abi in [Some(native), native.compat(), x32].into_iter().flatten() {
         for (number, name) in names::all(abi) {
-            if crash::HELD.contains(&name) || crash::REFUSED.contains(&name) {
+            if crash::is_held(name, sends) || crash::REFUSED.contains(&name) {
                 held.hold(abi, number);
             }
         }
@@ -171,8 +171,10 @@ pub fn watched() -> HeldCalls {
 }
 
 /// Their names, of those that this kernel's convention has.
-pub(super) fn recorded() -> Vec<&'static str> {
+pub(super) fn recorded(sends: bool) -> Vec<&'static str> {
+    let sending = crash::SENDING.into_iter().filter(|_| sends);
     let all = crash::HELD.into_iter().chain(crash::REFUSED);
+    let all = all.chain(sending);
     all.filter(|name| names::number(Abi::native(), name).is_some())
         .collect()
 }

@@ -27,7 +27,10 @@ pub enum Wanted {
     /// may be any.
     Every,
     /// To see what changes the working directory: a power cut may leave some of it.
-    Changes,
+    Changes {
+        /// And what is sent, which promises something.
+        sends: bool,
+    },
     /// To see where a wanted call may have been made unseen: through an io_uring, or as a 32-bit
     /// call if the native tracepoint of the call is named.
     Evasions,
@@ -98,7 +101,10 @@ pub(super) fn all(scenario: &Scenario, every: bool) -> Vec<Wanted> {
         .filter(|call| number(native, call).is_some())
         .collect();
     wants.extend((!calls.is_empty()).then_some(Wanted::Confined(calls)));
-    wants.extend(scenario.crash.is_some().then_some(Wanted::Changes));
+    let changes = scenario.crash.as_ref().map(|crash| Wanted::Changes {
+        sends: crash.acknowledged.are_sent(),
+    });
+    wants.extend(changes);
     wants.push(Wanted::Evasions);
     wants
 }

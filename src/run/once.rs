@@ -203,7 +203,8 @@ fn held_for(
     if let Some(crash) = &plan.crash {
         let before = crash::scan(outside).map_err(RunError::State)?;
         let watched = (bench.host, (inside, before.devices.clone()), crash);
-        let (run, witnessed) = witnessed(watched, log, running, follows)?;
+        let (run, mut witnessed) = witnessed(watched, log, running, follows)?;
+        witnessed.look_at_labels(outside, &crash.watch);
         return Ok((run, Some((before, witnessed))));
     }
     let doing = Doing {
@@ -344,8 +345,9 @@ impl Observer for Collector<'_> {
             if !self.unseen.is_empty() {
                 self.n_submissions += u64::from(uring::submits(call));
             }
-            if crash.is_some() {
-                self.ended.extend(Ended::of(call));
+            if let Some(crash) = crash {
+                let sends = crash.acknowledged.are_sent();
+                self.ended.extend(Ended::of(call, sends));
             }
             if self.evading.is_none() && events.evades_tracepoint(call) {
                 self.evading = Some(format!(

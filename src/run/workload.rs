@@ -137,8 +137,8 @@ pub(super) fn workload(
         limits: limits::of_processes(bench, plan),
         group,
         allowed: needing::allowed(bench, plan),
-        held: match plan.crash {
-            Some(_) => watched(),
+        held: match &plan.crash {
+            Some(crash) => watched(crash.acknowledged.are_sent()),
             None => held(&plan.faults),
         },
         lasts: plan.workload.timeout.checked_add(GRACE),

@@ -8,7 +8,7 @@ use super::expect::{ExpectedOutput, WrittenExit};
 use super::flexible::{Entries, Flexible, Text, deserialize_flexible};
 use super::nearest::one_of;
 use super::quantity::{ByteSize, Timeout};
-use super::schema::{either, number, of, words};
+use super::schema::{either, number, of, one_key, words};
 use super::workload::Workload;
 use super::{Expect, FileAfter};
 use crate::crash::{Model, Watched};
@@ -27,7 +27,7 @@ pub struct CrashSpec {
     pub recovers: Workload,
     /// What must come out of that.
     pub expect: Expect,
-    /// Which stream's bytes are a promise.
+    /// Where bytes are a promise.
     pub acknowledged: Promises,
     /// At most so many states are tried; above zero.
     pub states: usize,
@@ -36,23 +36,36 @@ pub struct CrashSpec {
 }
 
 /// Where a program says what it has saved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Promises {
     /// On standard output.
     #[default]
     Stdout,
     /// On standard error.
     Stderr,
+    /// To peers, by sockets that are bound to this port.
+    Port(u16),
+    /// To peers, by sockets of this name: a path as the program binds it, or from the working
+    /// directory; `@` begins a name that is no file's.
+    Socket(String),
 }
 
 impl Promises {
-    /// The word of the scenario.
+    /// What it is called in reports.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn word(&self) -> String {
         match self {
-            Self::Stdout => "stdout",
-            Self::Stderr => "stderr",
+            Self::Stdout => "stdout".to_owned(),
+            Self::Stderr => "stderr".to_owned(),
+            Self::Port(port) => format!("port {port}"),
+            Self::Socket(name) => format!("the socket `{}`", name.escape_debug()),
         }
+    }
+
+    /// Whether they are made by sockets.
+    #[must_use]
+    pub fn are_sent(&self) -> bool {
+        matches!(self, Self::Port(_) | Self::Socket(_))
     }
 }
 
@@ -136,16 +149,39 @@ struct ModelName(Model);
 #[derive(Debug)]
 pub(super) struct MostStates(pub(super) usize);
 
-impl Text for Promises {
-    const EXPECTED: &'static str = "`stdout` or `stderr`";
+/// The socket by which promises are made.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PromisingSocket {
+    /// The port that it is bound to, of IPv4 or IPv6.
+    port: Option<u16>,
+    /// Its name: a path as the program binds it, or from the working directory; `@` begins a name
+    /// that is no file's.
+    socket: Option<String>,
+}
 
-    fn schema() -> Schema {
-        words(["stdout", "stderr"])
+impl Flexible for Promises {
+    const EXPECTED: &'static str = "`stdout`, `stderr`, or a mapping with `port` or `socket`";
+    type Mapping = PromisingSocket;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let socket = one_key::<PromisingSocket>(generator);
+        either([words(["stdout", "stderr"]), socket])
     }
 
-    fn read(text: &str) -> Option<Result<Self, String>> {
-        let known = [("stdout", Self::Stdout), ("stderr", Self::Stderr)];
-        one_of(text, "stream", &known)
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        let known = [("stdout", false), ("stderr", true)];
+        let is_error = one_of(text, "stream", &known)?;
+        Some(is_error.map(|is_error| if is_error { Self::Stderr } else { Self::Stdout }))
+    }
+
+    fn from_mapping(mapping: PromisingSocket) -> Option<Result<Self, String>> {
+        let name = mapping.socket.filter(|name| !matches!(&**name, "" | "@"));
+        Some(match (mapping.port, name) {
+            (Some(port), None) if port > 0 => Ok(Self::Port(port)),
+            (None, Some(name)) => Ok(Self::Socket(name)),
+            _ => Err("a socket that promises has a `port` above 0 or the name `socket`".to_owned()),
+        })
     }
 }
 

@@ -1,7 +1,9 @@
 //! What a power cut may leave is tried, all of it, or the run is incomplete.
 
 mod holes;
+mod labels;
 mod recorded;
+mod sockets;
 mod told;
 mod watch;
 mod written;
@@ -178,9 +180,6 @@ fn a_change_that_is_not_in_the_log_makes_the_run_incomplete() {
     require!(right_to_trace());
     require!(program("python3"));
     let held = "recovers: { run: ['true'] }";
-    // The kernel makes the name of a socket when it is bound.
-    let bound = "import socket\nsocket.socket(socket.AF_UNIX).bind('s')";
-    is_unknown(&python(bound, held), "`s` is there");
     let taken = "open('acknowledged', 'w').close()";
     is_unknown(&python(taken, held), "has a file `acknowledged`");
     let moved = "import os\nos.rename('old', '/dev/shm/old')";

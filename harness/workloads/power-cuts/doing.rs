@@ -10,6 +10,7 @@ use std::process::Command;
 
 use nix::fcntl::{AT_FDCWD, PosixFadviseAdvice, RenameFlags, posix_fadvise, renameat2};
 use nix::unistd::syncfs;
+use perf_live::sys::xattr;
 use trace_harness::crash::{Attribute, Change, Kind, NodeId, Place, Step, Tree};
 
 use crate::machine::Recorded;
@@ -119,6 +120,16 @@ fn take(step: &Step, tree: &Tree, folder: &Path) -> Result<(), Failed> {
                 path(tree, *node, folder)?,
                 fs::Permissions::from_mode(*mode),
             )?,
+            Change::Set {
+                node,
+                attribute: Attribute::Xattr(name, value),
+            } => {
+                let path = path(tree, *node, folder)?;
+                match value {
+                    Some(value) => xattr::set(&path, name, value)?,
+                    None => xattr::remove(&path, name)?,
+                }
+            }
             _ => return Err("a step that cannot be made".into()),
         },
         Step::Sync { node, only_data } => {

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use perf_live::sys::xattr;
 use trace_harness::crash::{Attributes, Content, Kind, Node, NodeId, Tree};
 
 /// Reads a folder with all in it; files with two names are one node.
@@ -15,6 +16,18 @@ pub(crate) fn read(folder: &Path) -> Result<Tree, Box<dyn Error>> {
     let mut tree = Tree::new(NodeId(0), []);
     tree.root = node(folder, &mut known, &mut tree)?;
     Ok(tree)
+}
+
+/// The attributes of a file that programs change.
+fn xattrs(path: &Path) -> std::io::Result<BTreeMap<Vec<u8>, Vec<u8>>> {
+    let names = xattr::names(path)?.into_iter();
+    let names = names.filter(|name| Attributes::are_in_states(name));
+    names
+        .map(|name| {
+            let value = xattr::value(path, &name)?;
+            Ok((name, value))
+        })
+        .collect()
 }
 
 fn node(
@@ -43,7 +56,7 @@ fn node(
         mode: about.mode() & 0o7777,
         owner: about.uid(),
         group: about.gid(),
-        xattrs: BTreeMap::new(),
+        xattrs: xattrs(path)?,
     };
     tree.nodes.insert(id, Node { kind, attributes });
     Ok(id)

@@ -56,6 +56,10 @@ const NAMES: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
 const SIZES: [u64; 12] = [
     1, 100, 512, 1000, 4095, 4096, 4097, 5000, 8192, 9000, 12288, 20000,
 ];
+/// Extended attributes, and the sizes of their values: those that an inode has room for, and one
+/// that it has none for.
+const XATTRS: [&[u8]; 2] = [b"user.a", b"trusted.b"];
+const VALUES: [u64; 4] = [0, 1, 20, 300];
 /// The numbers of new files and folders.
 const NEW_FILES: std::ops::Range<u32> = 10..18;
 const NEW_FOLDERS: std::ops::Range<u32> = 20..24;
@@ -197,6 +201,29 @@ fn enters(step: &Step, wanted: NodeId) -> bool {
     matches!(step, Step::Change(Change::Enter { node, .. }) if *node == wanted)
 }
 
+/// An extended attribute that is set, or removed where the node has it.
+fn xattr(dice: &mut Dice, tree: &Tree, node: NodeId, fill: u8) -> Option<Attribute> {
+    let name = dice.of(&XATTRS)?.to_vec();
+    let known = &tree.nodes.get(&node)?.attributes.xattrs;
+    let size = usize::try_from(*dice.of(&VALUES)?).ok()?;
+    let value = match dice.below(3) {
+        0 if known.contains_key(&name) => None,
+        _ => Some(vec![fill; size]),
+    };
+    Some(Attribute::Xattr(name, value))
+}
+
+/// A sync of a file or a folder.
+fn sync(dice: &mut Dice, file: Option<NodeId>, folders: &[NodeId]) -> Option<Step> {
+    let is_folder = dice.below(13) > 6;
+    let node = match is_folder {
+        true => *dice.of(folders)?,
+        false => file?,
+    };
+    let only_data = !is_folder && dice.below(7) > 3;
+    Some(Step::Sync { node, only_data })
+}
+
 /// A step that may be made; whether it can is for the log to say.
 fn step(dice: &mut Dice, tree: &Tree, steps: &[Step]) -> Option<Step> {
     let (files, folders) = there(tree);
@@ -275,28 +302,19 @@ fn step(dice: &mut Dice, tree: &Tree, steps: &[Step]) -> Option<Step> {
         74..80 => Change::Remove {
             at: dice.of(&places)?.0.clone(),
         },
-        80..83 => Change::Set {
+        80..82 => Change::Set {
             node: file?,
             attribute: Attribute::Mode(0o600 + u32::from(fill)),
         },
-        83..89 => {
-            return Some(Step::Sync {
-                node: file?,
-                only_data: false,
-            });
+        82..86 => {
+            let node = match dice.below(4) {
+                0 => *dice.of(&folders)?,
+                _ => file?,
+            };
+            let attribute = xattr(dice, tree, node, fill)?;
+            Change::Set { node, attribute }
         }
-        89..93 => {
-            return Some(Step::Sync {
-                node: file?,
-                only_data: true,
-            });
-        }
-        93..99 => {
-            return Some(Step::Sync {
-                node: *dice.of(&folders)?,
-                only_data: false,
-            });
-        }
+        86..99 => return sync(dice, file, &folders),
         _ => return Some(Step::SyncAll),
     }))
 }

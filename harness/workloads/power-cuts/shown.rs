@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use trace_harness::crash::{Change, Content, Node, NodeId, Place, Step, Tree};
+use trace_harness::crash::{Attribute, Change, Content, Node, NodeId, Place, Step, Tree};
 
 use crate::programs::{Meanwhile, Program};
 
@@ -23,7 +23,11 @@ pub(crate) fn tree(tree: &Tree) -> String {
         };
         let mode = node.attributes.mode;
         let held = node.content().map_or_else(|| "folder".to_owned(), content);
-        let _ = writeln!(text, "    {at}/  [{}] {mode:o} {held}", number(&id));
+        let xattrs = node.attributes.xattrs.iter();
+        let xattrs: String = xattrs
+            .map(|(name, value)| format!(" {}={}", name.escape_ascii(), runs(value)))
+            .collect();
+        let _ = writeln!(text, "    {at}/  [{}] {mode:o} {held}{xattrs}", number(&id));
         for (name, child) in node.entries().into_iter().flatten() {
             let at = format!("{at}/{}", name.escape_ascii());
             walk(tree, *child, &at, number, text);
@@ -35,7 +39,10 @@ pub(crate) fn tree(tree: &Tree) -> String {
 
 /// Runs of equal bytes: `size: byte x length ...`.
 fn content(content: &Content) -> String {
-    let bytes = content.to_vec();
+    runs(&content.to_vec())
+}
+
+fn runs(bytes: &[u8]) -> String {
     let mut text = format!("{}:", bytes.len());
     for run in bytes.chunk_by(|a, b| a == b) {
         let byte = run.first().copied().unwrap_or(0);
@@ -112,6 +119,17 @@ fn shown(step: &Step, tree: &Tree) -> String {
         ),
         Step::Change(Change::Truncate { node, size: to }) => {
             format!("truncate {} from {} to {to}", path(tree, *node), size(node))
+        }
+        Step::Change(Change::Set {
+            node,
+            attribute: Attribute::Xattr(name, value),
+        }) => {
+            let value = value.as_deref().map_or_else(|| "none".to_owned(), runs);
+            format!(
+                "set {} of {} to {value}",
+                name.escape_ascii(),
+                path(tree, *node)
+            )
         }
         Step::Change(other) => format!("{other:?}"),
         Step::Sync { node, only_data } => {

@@ -195,3 +195,43 @@ fn a_name_that_btrfs_has_synced_is_gone_with_the_last_of_two_renames_alone() {
         assert_eq!(held.contains(&net), allows, "{model}");
     }
 }
+
+/// What `a` holds once all of that was promised, where it is synced, emptied and linked.
+fn emptied(model: &str, between: &[Step], last: Step) -> BTreeSet<Vec<Option<String>>> {
+    let size = |size| Step::Change(Change::Truncate { node: A, size });
+    let mut steps = vec![write(A, b"aaaa"), sync(A), size(0)];
+    steps.extend_from_slice(between);
+    steps.push(last);
+    left(model, steps, &["a"])
+}
+
+#[test]
+fn a_synced_file_that_is_emptied_and_linked_may_be_as_long_as_before_the_sync_on_btrfs() {
+    let link = || {
+        let (at, node) = (at(ROOT, "e"), A);
+        Step::Change(Change::Enter { at, node })
+    };
+    let shown = |text: &str| BTreeSet::from([vec![Some(text.to_owned())]]);
+    let (empty, old) = (shown(""), shown("aaaa"));
+    let none = BTreeSet::new();
+    let synced: BTreeSet<_> = empty.union(&old).cloned().collect();
+    for (model, more) in [
+        ("btrfs", shown("a")),
+        ("posix", shown("a")),
+        ("xfs", none.clone()),
+    ] {
+        let all: BTreeSet<_> = synced.union(&more).cloned().collect();
+        assert_eq!(emptied(model, &[], link()), all, "{model}");
+        let renamed = rename(at(ROOT, "a"), at(ROOT, "a2"), None);
+        let found = emptied(
+            model,
+            &[renamed],
+            rename(at(ROOT, "a2"), at(ROOT, "a"), None),
+        );
+        assert!(more.is_subset(&found), "{model}: {found:?}");
+        // Without a new name, or behind a commit, it is not so.
+        assert_eq!(emptied(model, &[], sync(FOLDER)), synced, "{model}");
+        let found = emptied(model, &[Step::SyncAll], link());
+        assert!(more.is_disjoint(&found), "{model}: {found:?}");
+    }
+}

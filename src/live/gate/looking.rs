@@ -11,6 +11,7 @@ use perf_records::units::Pid;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use syscall_model::SocketAddress;
 
 /// So much is read of a path: `PATH_MAX`, include/uapi/linux/limits.h.
 const LONGEST_PATH: usize = 4096;
@@ -58,6 +59,12 @@ impl OpenFile {
         self.kind() == SFlag::S_IFREG
     }
 
+    /// Whether it is a socket.
+    #[must_use]
+    pub fn is_socket(&self) -> bool {
+        self.kind() == SFlag::S_IFSOCK
+    }
+
     /// Whether it is a folder.
     #[must_use]
     pub fn is_folder(&self) -> bool {
@@ -83,6 +90,15 @@ impl OpenFile {
     pub fn position(&self) -> io::Result<u64> {
         let at = lseek(&self.file, 0, Whence::SeekCur)?;
         u64::try_from(at).map_err(|_| io::ErrorKind::InvalidData.into())
+    }
+
+    /// The address that a socket is bound to; `None` where that has no family.
+    ///
+    /// # Errors
+    /// Those of `getsockname(2)`.
+    pub fn address(&self) -> io::Result<Option<SocketAddress>> {
+        let bytes = gate::address_of(self.file.as_fd())?;
+        Ok(SocketAddress::of(&bytes))
     }
 
     /// The file, opened once more to be read: an open file of its own.
@@ -192,6 +208,14 @@ impl Look<'_> {
     /// [`Paths::resolve`].
     pub fn named(&mut self, folder: i32, path: u64) -> io::Result<Named> {
         let path = self.string(path)?;
+        self.named_by(folder, &path)
+    }
+
+    /// The same of a path that is known.
+    ///
+    /// # Errors
+    /// As [`named`](Self::named).
+    pub fn named_by(&mut self, folder: i32, path: &[u8]) -> io::Result<Named> {
         let end = path.iter().rposition(|byte| *byte != b'/');
         let trimmed = path.get(..end.map_or(0, |end| end + 1)).unwrap_or_default();
         let cut = trimmed.iter().rposition(|byte| *byte == b'/');
@@ -205,7 +229,7 @@ impl Look<'_> {
         };
         let last = last.unwrap_or_default();
         if last.is_empty() || last == b"." || last == b".." {
-            let whole = self.resolved(folder, if path.is_empty() { b"." } else { &path })?;
+            let whole = self.resolved(folder, if path.is_empty() { b"." } else { path })?;
             return Ok(split(whole));
         }
         Ok(Named {

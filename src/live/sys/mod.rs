@@ -18,6 +18,7 @@ pub mod ring;
 pub mod shared;
 pub mod standard;
 pub mod tsc;
+pub mod xattr;
 
 use std::io;
 

@@ -47,26 +47,15 @@ pub(in crate::run) fn conclude(
     }
     if built.unknown.is_empty() {
         let compared = match left() {
-            Known::Yes(left) => compare(&built.last, &left, &crash.watch),
+            Known::Yes(left) => compare(&built.last, (&left, &witnessed.labels), &crash.watch),
             Known::No(why) => Err(why),
         };
         if let Err(why) = compared {
             let why = format!("the log does not end in the folder that the run left: {why}");
             built.unknown.push(why);
         }
-        let stream = match crash.acknowledged {
-            Promises::Stdout => &run.stdout,
-            Promises::Stderr => &run.stderr,
-        };
-        let promised = built.promises.iter().flatten();
-        let is_all = stream
-            .yes()
-            .is_some_and(|captured| captured.dropped == 0 && promised.eq(captured.bytes.iter()));
-        if !is_all {
-            let word = crash.acknowledged.word();
-            let why = format!("not all that was written to {word} was seen while it was written");
-            built.unknown.push(why);
-        }
+        let doubt = doubt(&crash.acknowledged, &built, run, &witnessed.promises);
+        built.unknown.extend(doubt);
     }
     run.findings.extend(
         witnessed
@@ -77,11 +66,42 @@ pub(in crate::run) fn conclude(
     run.changes = Some(Box::new(built));
 }
 
+/// Why it is not known what the run promised.
+fn doubt<T>(
+    acknowledged: &Promises,
+    built: &Built,
+    run: &Run<T>,
+    looked_for: &str,
+) -> Option<String> {
+    let word = acknowledged.word();
+    let mut promised = built.promises.iter().flatten();
+    let stream = match acknowledged {
+        Promises::Stdout => &run.stdout,
+        Promises::Stderr => &run.stderr,
+        // A recording of a run whose promises were looked for elsewhere.
+        _ if looked_for != word => {
+            return Some(format!("it was not looked for promises by {word}"));
+        }
+        // Most likely it has another name: no state would be held to anything.
+        _ if promised.next().is_none() => {
+            return Some(format!(
+                "no promise was made by {word}: nothing was sent there"
+            ));
+        }
+        _ => return None,
+    };
+    let captured = stream.yes();
+    let is_all = captured.is_some_and(|it| it.dropped == 0 && promised.eq(it.bytes.iter()));
+    (!is_all).then(|| format!("not all that was written to {word} was seen while it was written"))
+}
+
 /// What a recording keeps of what was seen.
 pub(in crate::run) fn keep(before: &Before, witnessed: &Witnessed) -> Kept {
     let mut kept = Kept::new(&before.tree, &before.inodes, &witnessed.seen);
     kept.remarks.clone_from(&witnessed.remarks);
     kept.unknown.clone_from(&witnessed.unknown);
+    kept.promises.clone_from(&witnessed.promises);
+    kept.leave(&witnessed.labels);
     kept
 }
 
@@ -96,6 +116,8 @@ pub(in crate::run) fn kept(kept: &Kept) -> (Before, Witnessed) {
         seen: kept.seen.clone(),
         remarks: kept.remarks.clone(),
         unknown: kept.unknown.clone(),
+        promises: kept.promises.clone(),
+        labels: kept.left(),
     };
     (before, witnessed)
 }

@@ -1,5 +1,6 @@
 //! A folder as a tree, and a tree as a folder.
 
+use super::labels::{self, Labels};
 use crate::crash::{Attributes, Content, Kind, Node, NodeId, Tree, Watched};
 use perf_live::sandbox::{FileType, Left, LeftContent};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -68,7 +69,7 @@ impl Before {
             mode: status.mode() & 0o7777,
             owner: status.uid(),
             group: status.gid(),
-            xattrs: BTreeMap::new(),
+            xattrs: labels::of(path)?,
         };
         self.tree.nodes.insert(id, Node { kind, attributes });
         Ok(id)
@@ -102,8 +103,7 @@ impl Laying<'_> {
         for (name, child) in node.entries().into_iter().flatten() {
             self.make(*child, &path.join(OsStr::from_bytes(name)))?;
         }
-        own(path, &node.attributes)?;
-        fs::set_permissions(path, Permissions::from_mode(node.attributes.mode))
+        finish(path, &node.attributes)
     }
 
     fn make(&mut self, id: NodeId, path: &Path) -> io::Result<()> {
@@ -120,6 +120,7 @@ impl Laying<'_> {
             }
             Kind::Link(to) => {
                 std::os::unix::fs::symlink(OsStr::from_bytes(to), path)?;
+                labels::give(path, &node.attributes.xattrs)?;
                 own(path, &node.attributes)?;
             }
             Kind::File(content) => write(path, content, &node.attributes)?,
@@ -130,6 +131,10 @@ impl Laying<'_> {
     }
 }
 
+/// A file up to this size in bytes is written at once; of a larger one its parts are, so that its
+/// holes take no room.
+const WHOLE: u64 = 1 << 20;
+
 fn write(path: &Path, content: &Content, attributes: &Attributes) -> io::Result<()> {
     let mut options = File::options();
     let mut file = options
@@ -137,17 +142,8 @@ fn write(path: &Path, content: &Content, attributes: &Attributes) -> io::Result<
         .create_new(true)
         .mode(0o600)
         .open(path)?;
-    let is_whole = {
-        let mut parts = content.parts();
-        let first = parts.next();
-        matches!(first, Some((0, bytes)) if bytes.len() as u64 == content.size())
-    };
-    match is_whole {
-        true => {
-            for (_, bytes) in content.parts() {
-                file.write_all(bytes)?;
-            }
-        }
+    match content.size() <= WHOLE {
+        true => file.write_all(&content.to_vec())?,
         false => {
             file.set_len(content.size())?;
             for (at, bytes) in content.parts() {
@@ -155,15 +151,21 @@ fn write(path: &Path, content: &Content, attributes: &Attributes) -> io::Result<
             }
         }
     }
-    own(path, attributes)?;
-    // Not through open(2): the umask is to have no say.
-    file.set_permissions(Permissions::from_mode(attributes.mode))
+    finish(path, attributes)
 }
 
 fn other(path: &Path, mode: u32, device: u64, attributes: &Attributes) -> io::Result<()> {
     use nix::sys::stat::{Mode, SFlag, mknod};
     let kind = SFlag::from_bits_truncate(mode);
     mknod(path, kind, Mode::from_bits_truncate(0o600), device)?;
+    finish(path, attributes)
+}
+
+/// Gives a file that is no link what it has beside its content. Attributes come before the mode,
+/// which may forbid them; the mode comes after the owner, whose change takes bits away, and not
+/// from open(2), where the umask would have a say.
+fn finish(path: &Path, attributes: &Attributes) -> io::Result<()> {
+    labels::give(path, &attributes.xattrs)?;
     own(path, attributes)?;
     fs::set_permissions(path, Permissions::from_mode(attributes.mode))
 }
@@ -177,11 +179,16 @@ fn own(path: &Path, attributes: &Attributes) -> io::Result<()> {
     }
 }
 
-/// Compares a tree with what a run has left; says what differs first.
+/// Compares a tree with what a run has left, and the extended attributes there; says what differs
+/// first.
 ///
 /// # Errors
 /// The difference, for people.
-pub(super) fn compare(tree: &Tree, left: &Left, watched: &Watched) -> Result<(), String> {
+pub(super) fn compare(
+    tree: &Tree,
+    (left, labels): (&Left, &BTreeMap<Vec<u8>, Labels>),
+    watched: &Watched,
+) -> Result<(), String> {
     let shown = |path: &[u8]| String::from_utf8_lossy(path).escape_debug().to_string();
     // A folder that was not looked into may hold one that is watched.
     let matters = |path: &[u8]| watched.has(path) || watched.is_at(path);
@@ -209,6 +216,15 @@ pub(super) fn compare(tree: &Tree, left: &Left, watched: &Watched) -> Result<(),
         let has_mode = is_link || node.attributes.mode == found.mode;
         if let Some(what) = what.or((!has_mode).then_some("mode")) {
             return Err(format!("`{}` has another {what}", shown(path)));
+        }
+    }
+    let of_root = tree.nodes.get(&tree.root).map(|node| (&[][..], node));
+    let of_root = of_root.filter(|_| watched.has(&[]));
+    let nodes = files.iter().map(|(path, node)| (path.as_slice(), *node));
+    for (path, node) in nodes.chain(of_root) {
+        let none = Labels::new();
+        if node.attributes.xattrs != *labels.get(path).unwrap_or(&none) {
+            return Err(format!("`{}` has other extended attributes", shown(path)));
         }
     }
     let mut others = left.files.keys().filter(|path| watched.has(path));
@@ -248,13 +264,9 @@ pub(super) fn differences(tree: &Tree, meant: &Tree) -> Vec<String> {
             (Some(node), None) => format!("{}: still {}", shown(path), words(node)),
             (None, Some(meant)) => format!("{}: gone, was {}", shown(path), words(meant)),
             (Some(node), Some(meant)) => {
-                let modes = [node, meant].map(|node| node.attributes.mode);
-                let [mode, was] = match modes {
-                    [one, other] if one == other => [String::new(), String::new()],
-                    modes => modes.map(|mode| format!(" of mode {mode:04o}")),
-                };
+                let [beside, was] = beside([&node.attributes, &meant.attributes]);
                 let (node, meant) = (words(node), words(meant));
-                format!("{}: {node}{mode}, was {meant}{was}", shown(path))
+                format!("{}: {node}{beside}, was {meant}{was}", shown(path))
             }
             (None, None) => continue,
         };
@@ -270,6 +282,33 @@ fn is_same(one: &Node, other: &Node) -> bool {
         (one, other) => one == other,
     };
     kinds && one.attributes == other.attributes
+}
+
+/// What two files have beside what they hold, as far as it differs.
+fn beside(both: [&Attributes; 2]) -> [String; 2] {
+    let mut said = [String::new(), String::new()];
+    let mut add = |words: [String; 2]| {
+        if words[0] != words[1] {
+            let both = said.iter_mut().zip(words);
+            both.for_each(|(said, words)| said.push_str(&words));
+        }
+    };
+    add(both.map(|one| format!(" of mode {:04o}", one.mode)));
+    add(both.map(|one| format!(" of {}:{}", one.owner, one.group)));
+    let names: BTreeSet<_> = both.iter().flat_map(|one| one.xattrs.keys()).collect();
+    for name in names {
+        let shown = name.escape_ascii();
+        add(both.map(|one| match one.xattrs.get(name) {
+            None => format!(" without {shown}"),
+            Some(value) => {
+                let start = value
+                    .get(..value.len().min(SHOWN as usize))
+                    .unwrap_or_default();
+                format!(" with {shown}=\"{}\"", start.escape_ascii())
+            }
+        }));
+    }
+    said
 }
 
 fn words(node: &Node) -> String {

@@ -9,11 +9,15 @@
 
 mod exploring;
 mod folder;
+mod labels;
 mod of_call;
 mod of_data;
 mod of_names;
+mod of_sockets;
+mod of_xattrs;
 mod witness;
 
 pub(super) use exploring::{Tried, conclude, explore, keep, kept, laid, recover, spoken, told};
 pub(super) use folder::{Before, scan};
+pub(super) use of_sockets::Stream;
 pub(super) use witness::{Witness, Witnessed};

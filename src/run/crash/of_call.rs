@@ -1,6 +1,7 @@
 //! One call that is held: what it is about.
 
-use crate::crash::{Act, Maker, Opened, Spot, Target, Watched};
+use super::of_sockets::Stream;
+use crate::crash::{Act, Maker, Opened, SENDING, Spot, Target, Watched};
 use perf_live::gate::{Look, Named, OpenFile};
 use std::collections::BTreeSet;
 use std::io;
@@ -10,7 +11,7 @@ pub(super) const MOST: u64 = 64 << 20;
 
 /// A call that is held, and how it is looked at.
 pub(super) struct OfCall<'a> {
-    pub(super) promises: Option<u64>,
+    pub(super) stream: &'a Stream,
     pub(super) folder: &'a [u8],
     pub(super) watched: &'a Watched,
     /// The devices that its files are on.
@@ -54,6 +55,14 @@ impl OfCall<'_> {
         Some(Spot { folder, name: last })
     }
 
+    /// What is found under a name: a watched file, or a watched folder itself.
+    pub(super) fn target_of(&self, named: Named) -> Option<Target> {
+        let above = named.folder.strip_suffix(b"/").unwrap_or(&named.folder);
+        let path = [above, b"/", &named.last].concat();
+        let itself = || self.below(&path).map(Target::Watched);
+        self.spot(named).map(Target::Named).or_else(itself)
+    }
+
     /// The watched file behind a descriptor.
     pub(super) fn opened(&self, file: &OpenFile) -> Option<Opened> {
         let inode = file.status.st_ino;
@@ -86,6 +95,8 @@ impl OfCall<'_> {
             "chmod" | "fchmod" | "fchmodat" | "fchmodat2" => self.mode(name),
             "chown" | "lchown" | "fchown" | "fchownat" => self.owner(name),
             "ioctl" => self.ioctl(),
+            "bind" => self.bind(),
+            _ if SENDING.contains(&name) => self.send(name),
             _ if self.moves_files(name) => {
                 Ok(Act::Unknown(format!("`{name}` changed where files are")))
             }
@@ -94,7 +105,7 @@ impl OfCall<'_> {
                 let what = "attributes of this kind are in no state";
                 Ok(Act::Unknown(format!("`{name}`: {what}")))
             }
-            _ if name.contains("xattr") => self.attribute(name),
+            _ if name.contains("xattr") => self.xattr(name),
             _ => self.names(name),
         }
     }
@@ -233,7 +244,7 @@ impl OfCall<'_> {
             true => self.look.followed(folder, self.word(path))?,
             false => self.look.named(folder, self.word(path))?,
         };
-        Ok(self.spot(named).map(Target::Named))
+        Ok(self.target_of(named))
     }
 
     fn mode(&mut self, name: &str) -> io::Result<Act> {
@@ -252,24 +263,5 @@ impl OfCall<'_> {
         let (user, group) = (self.bits(place), self.bits(place + 1));
         let file = self.target(name, 4)?;
         Ok(file.map_or(Act::Nothing, |file| Act::Owner { file, user, group }))
-    }
-
-    /// Extended attributes, which no state has.
-    fn attribute(&mut self, name: &str) -> io::Result<Act> {
-        if name.ends_with("at") {
-            return Ok(Act::Unknown(format!(
-                "`{name}`: extended attributes are in no state"
-            )));
-        }
-        let is_below = if name.starts_with('f') {
-            let file = self.descriptor(0)?;
-            file.and_then(|file| self.opened(&file)).is_some()
-        } else {
-            self.named(libc::AT_FDCWD, 0)?.is_some()
-        };
-        Ok(match is_below {
-            true => Act::Unknown(format!("`{name}`: extended attributes are in no state")),
-            false => Act::Nothing,
-        })
     }
 }

@@ -67,7 +67,7 @@ impl OfCall<'_> {
         let Some(file) = self.descriptor(0)? else {
             return Ok(Act::Nothing);
         };
-        let is_promise = Some(file.status.st_ino) == self.promises && !file.is_regular();
+        let is_promise = self.promises(&file)?;
         let opened = self.opened(&file).filter(|_| file.is_regular());
         if opened.is_none() && !is_promise {
             return Ok(Act::Nothing);
@@ -77,14 +77,9 @@ impl OfCall<'_> {
             "write" | "pwrite64" => self.look.bytes(self.word(1), self.word(2) as usize),
             _ => self.look.buffers(self.word(1), self.word(2), MOST),
         };
-        let bytes = match read {
-            // The call itself will say so, unless it writes what is before.
-            Err(error) if error.raw_os_error() == Some(libc::EFAULT) => {
-                return Ok(Act::Unknown(format!(
-                    "not all that `{name}` writes is in memory"
-                )));
-            }
-            bytes => bytes?,
+        let bytes = match self.said(name, read)? {
+            Act::Said(bytes) => bytes,
+            other => return Ok(other),
         };
         let Some(opened) = opened else {
             return Ok(Act::Said(bytes));
@@ -129,7 +124,7 @@ impl OfCall<'_> {
         let Some(to) = self.descriptor(to)? else {
             return Ok(Act::Nothing);
         };
-        let is_promise = Some(to.status.st_ino) == self.promises && !to.is_regular();
+        let is_promise = self.promises(&to)?;
         let opened = self.opened(&to).filter(|_| to.is_regular());
         if opened.is_none() && !is_promise {
             return Ok(Act::Nothing);

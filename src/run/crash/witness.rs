@@ -1,16 +1,18 @@
 //! Looks at each call that may change the watched folder, while it is held.
 
 use super::of_call::{MOST, OfCall};
-use crate::crash::{Act, HELD, Opened, Seen, Synced, Watched};
+use super::of_sockets::Stream;
+use crate::crash::{Act, Opened, Seen, Synced, Watched, is_held};
 use crate::plan::REFUSED;
 use perf_live::events::{Counted, Counter, EventRequest};
 use perf_live::gate::{Decision, End, Held, Judge, Logged, Look, Paths, whole};
 use perf_live::host::Host;
 use perf_live::sys::monotonic_now;
 use perf_records::units::Pid;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use syscall_model::memory::Memory;
 use syscall_model::names::{self, Abi};
@@ -34,8 +36,8 @@ pub(in crate::run) struct Witness<'a> {
     watched: &'a Watched,
     /// The devices that its files are on.
     devices: BTreeSet<u64>,
-    /// The inode of the pipe that promises are written to.
-    promises: Option<u64>,
+    /// Where promises are made.
+    stream: Stream,
     paths: Paths,
     seen: Vec<Seen>,
     /// The files of the folder that are mapped for writing.
@@ -66,13 +68,30 @@ pub(in crate::run) struct Witnessed {
     pub(in crate::run) remarks: Vec<String>,
     /// What could not be seen.
     pub(in crate::run) unknown: Vec<String>,
+    /// Where it was looked for promises.
+    pub(in crate::run) promises: String,
+    /// The extended attributes of the files that the run left, by their paths.
+    pub(in crate::run) labels: BTreeMap<Vec<u8>, BTreeMap<Vec<u8>, Vec<u8>>>,
+}
+
+impl Witnessed {
+    /// Reads the extended attributes of the folder, which nothing changes any more.
+    pub(in crate::run) fn look_at_labels(&mut self, root: &Path, watched: &Watched) {
+        match super::labels::left(root, watched) {
+            Ok(labels) => self.labels = labels,
+            Err(error) => {
+                let why = format!("the extended attributes that the run left: {error}");
+                self.unknown.push(why);
+            }
+        }
+    }
 }
 
 impl<'a> Witness<'a> {
     pub(in crate::run) fn new(
         host: &'a Host,
         (folder, watched, devices): (&[u8], &'a Watched, BTreeSet<u64>),
-        promises: Option<u64>,
+        stream: Stream,
         ends: Option<&'a EventRequest>,
         paths: Paths,
     ) -> Self {
@@ -81,7 +100,7 @@ impl<'a> Witness<'a> {
             folder: folder.to_owned(),
             watched,
             devices,
-            promises,
+            stream,
             paths,
             seen: Vec::new(),
             mapped: Vec::new(),
@@ -100,6 +119,8 @@ impl<'a> Witness<'a> {
             seen: self.seen,
             remarks: self.remarks.into_iter().map(str::to_owned).collect(),
             unknown: self.unknown.into_iter().collect(),
+            promises: String::new(),
+            labels: BTreeMap::new(),
         }
     }
 
@@ -190,7 +211,7 @@ impl<'a> Witness<'a> {
 
     fn act(&mut self, call: &Held, name: &str) -> io::Result<Act> {
         let mut of_call = OfCall {
-            promises: self.promises,
+            stream: &self.stream,
             folder: &self.folder,
             watched: self.watched,
             devices: &self.devices,
@@ -264,7 +285,7 @@ impl Judge for Witness<'_> {
             self.remarks.insert(why);
             return refused(call);
         }
-        if !HELD.contains(&name) {
+        if !is_held(name, matches!(self.stream, Stream::Socket(_))) {
             return Decision::default();
         }
         let mut act = self.act_of(call, name);

@@ -8,7 +8,7 @@ mod proof;
 
 pub(super) use proof::prove;
 
-use super::crash::{Witness, Witnessed};
+use super::crash::{Stream, Witness, Witnessed};
 use super::{Bench, RunError};
 use crate::plan::{CrashPlan, EventsPlan, FaultPlan};
 use crate::scenario::Promises;
@@ -90,16 +90,19 @@ pub(super) fn witnessed<T, E: Into<RunError>>(
         .ok_or_else(|| RunError::Supervisor(io::Error::other("the workload has no listener")))?;
     let no_new_privileges = listener.no_new_privileges;
     let (stop, paths) = stops()?;
-    let promises = running.pipes().map(|[out, err]| match plan.acknowledged {
-        Promises::Stdout => out,
-        Promises::Stderr => err,
-    });
+    let pipes = running.pipes();
+    let stream = match &plan.acknowledged {
+        Promises::Stdout => Stream::Pipe(pipes.map(|[out, _]| out)),
+        Promises::Stderr => Stream::Pipe(pipes.map(|[_, err]| err)),
+        sent => Stream::Socket(sent.clone()),
+    };
     let (folder, devices) = folder;
     let folder = (folder.as_os_str().as_bytes(), &plan.watch, devices);
-    let mut witness = Witness::new(host, folder, promises, plan.ends.as_ref(), paths);
+    let mut witness = Witness::new(host, folder, stream, plan.ends.as_ref(), paths);
     let supervisor = Supervisor::new(host, listener, log);
     let followed = answered(supervisor, stop, &mut witness, running, follow)?;
     let mut witnessed = witness.finish();
+    witnessed.promises = plan.acknowledged.word();
     if no_new_privileges {
         witnessed.remarks.push(UNPRIVILEGED.to_owned());
     }

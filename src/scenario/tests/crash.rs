@@ -45,6 +45,29 @@ fn a_power_cut_changes_the_folders_that_are_watched_or_all() {
 }
 
 #[test]
+fn promises_are_made_on_a_stream_or_by_a_socket_of_one_address() {
+    let promises = |written: &str| {
+        let text = format!("crash: {{ acknowledged: {written}, recovers: {{ run: [x] }} }}");
+        read(&text).map(|crash| crash.acknowledged)
+    };
+    assert_eq!(promises("stderr"), Ok(Promises::Stderr));
+    assert_eq!(promises("{ port: 7000 }"), Ok(Promises::Port(7000)));
+    let socket = Promises::Socket("@kv".to_owned());
+    assert_eq!(promises("{ socket: '@kv' }"), Ok(socket));
+    for wrong in [
+        "{ port: 0 }",
+        "{ port: 70000 }",
+        "{ socket: '' }",
+        "{ socket: '@' }",
+        "{ port: 7000, socket: kv }",
+        "{}",
+        "socket",
+    ] {
+        assert!(promises(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
 fn what_cannot_be_is_refused_at_its_place() {
     for (crash, message, line, column) in [
         (

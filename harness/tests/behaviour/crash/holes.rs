@@ -133,3 +133,16 @@ fn a_recovery_that_could_see_what_the_run_left_elsewhere_is_refused() {
         assert!(run.stderr.contains("it.yaml:"), "{}", run.stderr);
     }
 }
+
+#[test]
+fn a_mode_of_the_watched_folder_itself_is_in_states() {
+    require!(right_to_trace());
+    let held = "recovers: { shell: '[ ! -s acknowledged ] || [ $(stat -c %a FOLDER) = 711 ]' }";
+    for (folder, watch) in [(".", ""), ("data", "watch: [data], ")] {
+        let script = |sync: &str| format!("chmod 711 {folder}; {sync} echo saved");
+        let held = format!("{watch}{}", held.replace("FOLDER", folder));
+        let synced = script(&format!("sync {folder};"));
+        crash(&shell(&synced, &held), 0, &[]);
+        crash(&shell(&script(""), &held), 1, &[]);
+    }
+}

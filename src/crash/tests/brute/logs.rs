@@ -37,6 +37,7 @@ pub(crate) fn model(dice: &mut Dice) -> Model {
         model.exchange_touches = dice.coin();
         model.moves_whole = dice.coin();
         model.sync_all_flushes = dice.coin();
+        model.emptied_uncovers = dice.coin();
         model.in_order = dice.below(8) == 0;
     }
     model.torn = dice.of(&[0, 1, 2, 4, 4, 4]);
@@ -165,7 +166,7 @@ fn step(dice: &mut Dice) -> Step {
         },
         11 | 12 => Change::Truncate {
             node: file,
-            size: dice.below(14),
+            size: dice.of(&[0, 0, 1, 3, 5, 8, 13]),
         },
         13 => {
             let (at, bytes) = (dice.below(9), bytes(dice));

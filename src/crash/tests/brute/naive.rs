@@ -1,5 +1,7 @@
 //! The definition, written down the slow way.
 
+mod uncovered;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -249,6 +251,7 @@ pub(crate) fn pieces(log: &Log, model: &Model) -> Vec<Piece> {
         match what {
             Step::Change(change) => {
                 let first = pieces.len();
+                uncovered::cut(step, log, model, &mut pieces);
                 cut(step, change, model, &disk, &mut pieces);
                 for piece in &pieces[first..] {
                     disk.apply(&piece.ops);
@@ -416,13 +419,8 @@ fn cut(step: usize, change: &Change, model: &Model, disk: &Disk, pieces: &mut Ve
             add(pieces, model, step, 'c', ops);
         }
         Change::Set { node, attribute } => {
-            add(
-                pieces,
-                model,
-                step,
-                'a',
-                vec![Op::Set(*node, attribute.clone())],
-            );
+            let ops = vec![Op::Set(*node, attribute.clone())];
+            add(pieces, model, step, 'a', ops);
         }
     }
 }

@@ -130,6 +130,9 @@ impl Walk<'_> {
             if owner(*child) != owner(tree.root) {
                 return Err(format!("`{path}` has another owner"));
             }
+            if !node.attributes.xattrs.is_empty() {
+                return Err(format!("`{path}` has extended attributes"));
+            }
             match &node.kind {
                 Kind::Folder(entries) if entries.is_empty() => {
                     return Err(format!("`{path}` is an empty folder"));
