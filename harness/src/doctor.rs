@@ -229,7 +229,15 @@ fn calls(host: &Host) -> Finding {
                 chain(&error),
                 "none needed: the kernel records them, which takes longer".to_owned(),
             )),
-            Ok(()) => whole_run(&bench, WHAT, World::Host, false).result,
+            Ok(()) => {
+                let proof = whole_run(&bench, WHAT, World::Host, false).result;
+                proof.map(|text| match bench.preempts_programs() {
+                    true => format!(
+                        "{text}; `--source bpf` asks for it, as this kernel may skip a program for some calls"
+                    ),
+                    false => text,
+                })
+            }
         },
     };
     Finding {

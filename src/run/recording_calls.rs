@@ -51,7 +51,8 @@ impl Bench<'_> {
     }
 
     /// Whether the kernel may preempt a program on a tracepoint of calls: since Linux 6.19.
-    pub(super) fn preempts_programs(&self) -> bool {
+    #[must_use]
+    pub fn preempts_programs(&self) -> bool {
         let version = KernelVersion::of_release(&self.release);
         version.is_none_or(|version| (version.major, version.minor) >= (6, 19))
     }
