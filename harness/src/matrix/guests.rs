@@ -239,10 +239,11 @@ impl Suite<'_> {
         let seconds = begun.elapsed().as_secs_f64();
         match ended {
             Ok(()) => {
-                let plural = if n == 1 { "" } else { "s" };
-                self.say(&format!(
-                    "{name}: {n} scenario{plural} that differ again after {seconds:.1} s"
-                ));
+                let differing = match n {
+                    1 => "1 scenario that differs".to_owned(),
+                    _ => format!("{n} scenarios that differ"),
+                };
+                self.say(&format!("{name}: {differing}, again after {seconds:.1} s"));
             }
             // Whether it varies is not known, so nothing is compared.
             Err(_) if self.machine.stop.is_asked() => {
