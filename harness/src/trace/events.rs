@@ -134,7 +134,7 @@ mod tests {
                 Wanted::Starts
                 | Wanted::Marks
                 | Wanted::Confined(_)
-                | Wanted::Changes
+                | Wanted::Changes { .. }
                 | Wanted::Evasions
                 | Wanted::Every
                 | Wanted::Turns
