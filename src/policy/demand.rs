@@ -28,7 +28,7 @@ pub type Needed<'d> = BTreeMap<Need, BTreeSet<&'d Whose>>;
 pub struct Need {
     /// Its name.
     pub name: &'static str,
-    /// The word of [`told_by`](super::told_by), all bits of it.
+    /// The word of [`told_by`], all bits of it.
     pub word: Option<u64>,
 }
 
