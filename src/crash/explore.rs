@@ -10,7 +10,7 @@ use crate::crash::search::Search;
 use crate::crash::tree::Place;
 
 /// A state that a crash may leave.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// Counts from 1; the same for the same log, model, bound and seed.
     pub number: usize,

@@ -5,8 +5,9 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::crash::content::Content;
 use crate::crash::replay::Replay;
-use crate::crash::tree::{Node, NodeId, Place, Tree};
+use crate::crash::tree::{Kind, Node, NodeId, Place, Tree};
 
 /// A change of one attribute, to the value that it has afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,6 +221,32 @@ impl Log {
     #[must_use]
     pub fn last(&self) -> Tree {
         self.after(self.steps.len())
+    }
+
+    /// Returns the last folder with each byte inverted of the files that the program wrote; `None`
+    /// if it wrote no bytes.
+    #[must_use]
+    pub fn spoilt(&self) -> Option<Tree> {
+        let (before, mut spoilt) = (self.after(0), self.last());
+        let mut is_spoilt = false;
+        for id in spoilt.reached() {
+            let old = before.nodes.get(&id).map(|node| &node.kind);
+            let Some(node) = spoilt.nodes.get_mut(&id) else {
+                continue;
+            };
+            if old == Some(&node.kind) {
+                continue;
+            }
+            if let Kind::File(content) = &mut node.kind
+                && content.size() > 0
+            {
+                let mut bytes = content.to_vec();
+                bytes.iter_mut().for_each(|byte| *byte = !*byte);
+                *content = Content::new(bytes);
+                is_spoilt = true;
+            }
+        }
+        is_spoilt.then_some(spoilt)
     }
 
     /// Returns the folder after the first `steps` steps, as the program saw it.

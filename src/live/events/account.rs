@@ -265,7 +265,6 @@ impl Account {
         let broke_off = "the harness was asked to end before it had read all records";
         let broke_off = self.broke_off.then(|| broke_off.to_owned());
         let mut lines: Vec<String> = broke_off.into_iter().collect();
-        lines.extend(wrong.map(ToString::to_string));
         let has_more = |event: &EventAccount| !event.sampled && event.known() > event.counted;
         if self.events.iter().any(has_more) {
             lines.push(
@@ -273,6 +272,7 @@ impl Account {
                  that its user may not read".to_owned(),
             );
         }
+        lines.extend(wrong.map(ToString::to_string));
         let part = self.counters.iter().filter(|event| !event.is_complete());
         lines.extend(part.map(ToString::to_string));
         if self.side_band_lost > 0 {

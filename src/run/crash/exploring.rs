@@ -8,7 +8,7 @@ use crate::run::once::once;
 use crate::run::scenario::NoRun;
 use crate::run::{Bench, Control, Extras, RunError};
 use crate::scenario::Promises;
-use crate::verdict::{self, Crashed, Failure, Judgement, Known, Run, Verdict};
+use crate::verdict::{self, About, Crashed, Failure, Finding, Judgement, Known, Run, Verdict};
 use perf_live::sandbox::{Left, WorkDir};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -61,7 +61,7 @@ pub(in crate::run) fn conclude(
         witnessed
             .remarks
             .into_iter()
-            .map(|text| verdict::Finding::remark(verdict::About::Crash, text)),
+            .map(|text| Finding::remark(About::Crash, text)),
     );
     run.changes = Some(Box::new(built));
 }
@@ -171,11 +171,45 @@ pub(in crate::run) fn explore(
             crashed.count(tried, &told);
         }
     }
+    if crashed.tried > 0 && crashed.failed == 0 && crashed.unknown.is_empty() {
+        match is_blind(bench, plan, built, control)? {
+            Some(true) => run.findings.push(Finding::remark(About::Crash, BLIND)),
+            Some(false) => {}
+            None => {
+                run.interrupted = true;
+                return Ok(());
+            }
+        }
+    }
     if crashed.tried == 0 && crashed.unknown.is_empty() && !crashed.is_idle {
         crashed.unknown.push("no state was tried".to_owned());
     }
     run.crash = Known::Yes(crashed);
     Ok(())
+}
+
+const BLIND: &str = "the recovery passes as well where each byte that the run wrote is another one: \
+                     it does not look at what was written";
+
+/// Whether the recovery passes where the run ended, with other bytes in each file that it wrote: no
+/// file system leaves that. `None` if it was interrupted.
+fn is_blind(
+    bench: &Bench<'_>,
+    plan: &CrashPlan,
+    built: &Built,
+    control: &mut dyn Control,
+) -> Result<Option<bool>, NoRun> {
+    let Some(tree) = built.log.spoilt() else {
+        return Ok(Some(false));
+    };
+    let state = State {
+        moment: built.calls.len(),
+        acknowledged: built.promises.len() + 1,
+        ..State::default()
+    };
+    let tried = recover(bench, plan, built, (state, &tree), control)?;
+    let passes = tried.judgement.verdict() == Verdict::Pass;
+    Ok((!tried.interrupted).then_some(passes))
 }
 
 impl Crashed {

@@ -146,3 +146,17 @@ fn a_mode_of_the_watched_folder_itself_is_in_states() {
         crash(&shell(&script(""), &held), 1, &[]);
     }
 }
+
+#[test]
+fn a_recovery_that_does_not_look_at_what_was_written_is_told_of() {
+    require!(right_to_trace());
+    let is_blind = "it does not look at what was written";
+    let looks = "c=$(cat f 2>/dev/null); [ -z \\\"$c\\\" ] || [ \\\"$c\\\" = x ]";
+    for (recovery, is_told) in [("test ! -d f", true), (looks, false)] {
+        let recovers = format!("recovers: {{ shell: \"{recovery}\" }}");
+        let project = shell("printf x > f", &recovers);
+        let run = project.harness(&["run", "scenarios"]);
+        run.assert_status(0);
+        assert_eq!(run.stdout.contains(is_blind), is_told, "{}", run.stdout);
+    }
+}
