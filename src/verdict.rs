@@ -9,6 +9,7 @@ mod files;
 mod finding;
 mod known;
 mod limits;
+mod outputs;
 mod run;
 mod sections;
 mod sign;
@@ -23,10 +24,8 @@ pub use sections::{asks_for, stretches};
 pub use sign::Sign;
 
 use crate::plan::Plan;
-use crate::scenario::ExpectedOutput;
 use crate::trace::Normalised;
 use perf_live::events::{Account, EventAccount, MEMORY};
-use perf_live::sandbox::Captured;
 use perf_live::units::{ExitKind, Survivor};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -193,47 +192,27 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
         .partition(|finding| finding.kind == Kind::Unknown);
     findings.extend(missed);
     // A limit that was reached, or may have been, explains an end.
-    let is_expected = plan
-        .expect
-        .limit
-        .is_some_and(|limit| limits::reached(run, limit) || !unknown.is_empty());
+    let reached = |limit| limits::reached(run, limit) || !unknown.is_empty();
+    let is_expected = plan.expect.limit.is_some_and(reached);
     let is_explained = is_expected || run.is_cut_short();
     if let (Some(why), true) = (run.survivors.no(), plan.forbids_survivors()) {
         unknown.push(Finding::unknown(About::Processes, why));
     }
-    let wanted = plan.expect.exit.unwrap_or(ExitKind::Code(0));
-    let is_asked = plan.expect.exit.is_some() || !is_explained;
+    let expect = &plan.expect;
+    let wanted = expect.exit.unwrap_or(ExitKind::Code(0));
+    let is_asked = expect.exit.is_some() || !is_explained;
+    let streams = outputs::streams(plan, run);
     match &run.exit {
         Known::Yes(exit) if is_asked && *exit != wanted => {
             let text = format!("expected {wanted}, got {exit}");
             let finding = Finding::missed(About::Exit, text);
             findings.push(finding.but(wanted.to_string(), exit.to_string()));
-            let (stdout, stderr) = (&plan.expect.stdout, &plan.expect.stderr);
-            findings.extend(said((About::Stderr, "standard error"), stderr, &run.stderr));
-            findings.extend(said(
-                (About::Stdout, "standard output"),
-                stdout,
-                &run.stdout,
-            ));
+            findings.extend(streams.iter().rev().filter_map(outputs::said));
         }
         Known::No(why) if is_asked => unknown.push(Finding::unknown(About::Exit, why)),
         _ => {}
     }
-    let (stdout, stderr) = (&plan.expect.stdout, &plan.expect.stderr);
-    for (about, name, expected, got) in [
-        (About::Stdout, "standard output", stdout, &run.stdout),
-        (About::Stderr, "standard error", stderr, &run.stderr),
-    ] {
-        match (expected, got) {
-            (None, _) => {}
-            (Some(expected), Known::Yes(got)) => {
-                findings.extend(output(about, name, expected, got));
-            }
-            // A reason that holds for several findings is given once.
-            (Some(_), Known::No(why)) if unknown.iter().any(|it| it.text == *why) => {}
-            (Some(_), Known::No(why)) => unknown.push(Finding::unknown(about, why)),
-        }
-    }
+    outputs::judge(streams, &mut findings, &mut unknown);
     findings.extend(unknown);
     findings.extend(events::judge(plan, run));
     findings.extend(counters::judge(plan, run));
@@ -241,17 +220,6 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
         findings.extend(limits::unknown(plan, run));
     }
     Judgement { findings }
-}
-
-/// Returns a remark on the end of what a workload wrote, unless that is judged by itself.
-fn said(
-    (about, name): (About, &str),
-    expected: &Option<ExpectedOutput>,
-    got: &Known<Captured>,
-) -> Option<Finding> {
-    let got = got.yes().filter(|_| expected.is_none())?;
-    let said = String::from_utf8_lossy(&got.bytes);
-    (!said.trim().is_empty()).then(|| Finding::remark(about, quoted(name, &excerpt(&said))))
 }
 
 /// Returns findings on missing records; at least one if any is missing.
@@ -347,55 +315,6 @@ pub fn with_known_failure(plan: &Plan, mut judgement: Judgement) -> Judgement {
             judgement
         }
         _ => judgement,
-    }
-}
-
-/// Returns what is wrong with an output.
-fn output(about: About, name: &str, expected: &ExpectedOutput, got: &Captured) -> Option<Finding> {
-    if got.dropped > 0 {
-        let kept = got.bytes.len();
-        let text = format!(
-            "{name} is too long to judge: {kept} bytes kept, {} more",
-            got.dropped
-        );
-        return Some(Finding::missed(about, text));
-    }
-    (!expected.accepts(&got.bytes)).then(|| {
-        let wanted = match expected {
-            ExpectedOutput::Exact(text) => format!("{:?}", excerpt(text)),
-            ExpectedOutput::Contains(text) => {
-                format!("something that contains {:?}", excerpt(text))
-            }
-            ExpectedOutput::Matches(regex) => format!("something that matches /{regex}/"),
-        };
-        let said = String::from_utf8_lossy(&got.bytes);
-        let got = format!("{:?}", excerpt(&said));
-        let text = format!("expected {name} to be {wanted}, got {got}");
-        Finding::missed(about, text).but(wanted, got)
-    })
-}
-
-/// Returns a workload's output; if it has several lines, each is marked as the workload's.
-fn quoted(name: &str, said: &str) -> String {
-    match said.contains(['\n', '\r']) {
-        false => format!("{name}: {said}"),
-        true => {
-            let lines = said.split('\n').map(|line| format!("\n  | {line}"));
-            format!("{name}:{}", lines.collect::<String>())
-        }
-    }
-}
-
-/// Returns the start of a text, as much as fits into a report.
-fn excerpt(text: &str) -> String {
-    const ROOM: usize = 400;
-    match text.char_indices().nth(ROOM) {
-        None => text.trim_end_matches('\n').to_owned(),
-        Some((end, _)) => format!(
-            "{}... ({} bytes)",
-            text.get(..end).unwrap_or_default(),
-            text.len()
-        ),
     }
 }
 

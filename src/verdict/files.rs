@@ -1,7 +1,8 @@
 //! What the run left in its working directory.
 
+use super::Known;
 use super::finding::{About, Finding};
-use super::{Known, excerpt};
+use super::outputs::excerpt;
 use crate::scenario::{ExpectedOutput, FileAfter, nearest};
 use perf_live::sandbox::FileType;
 use perf_live::sandbox::{Left, LeftContent, LeftFile};

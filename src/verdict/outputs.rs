@@ -1,0 +1,98 @@
+//! Judges and tells what a workload wrote to its standard streams.
+
+use super::{About, Finding, Known, Run};
+use crate::plan::Plan;
+use crate::scenario::ExpectedOutput;
+use perf_live::sandbox::Captured;
+
+/// What a stream is about, its name, what is expected of it and what was written to it.
+pub(super) type Stream<'a> = (
+    About,
+    &'a str,
+    &'a Option<ExpectedOutput>,
+    &'a Known<Captured>,
+);
+
+pub(super) fn streams<'a>(plan: &'a Plan, run: &'a Run) -> [Stream<'a>; 2] {
+    let (stdout, stderr) = (&plan.expect.stdout, &plan.expect.stderr);
+    [
+        (About::Stdout, "standard output", stdout, &run.stdout),
+        (About::Stderr, "standard error", stderr, &run.stderr),
+    ]
+}
+
+/// Adds what is wrong with them, and what is not known.
+pub(super) fn judge(
+    streams: [Stream<'_>; 2],
+    findings: &mut Vec<Finding>,
+    unknown: &mut Vec<Finding>,
+) {
+    for (about, name, expected, got) in streams {
+        match (expected, got) {
+            (None, _) => {}
+            (Some(expected), Known::Yes(got)) => {
+                findings.extend(output(about, name, expected, got));
+            }
+            // A reason that holds for several findings is given once.
+            (Some(_), Known::No(why)) if unknown.iter().any(|it| it.text == *why) => {}
+            (Some(_), Known::No(why)) => unknown.push(Finding::unknown(about, why)),
+        }
+    }
+}
+
+/// Returns a remark on the end of what a workload wrote, unless that is judged by itself.
+pub(super) fn said((about, name, expected, got): &Stream<'_>) -> Option<Finding> {
+    let got = got.yes().filter(|_| expected.is_none())?;
+    let said = String::from_utf8_lossy(&got.bytes);
+    let text = || quoted(name, &excerpt(&said));
+    (!said.trim().is_empty()).then(|| Finding::remark(about.clone(), text()))
+}
+
+/// Returns what is wrong with an output.
+fn output(about: About, name: &str, expected: &ExpectedOutput, got: &Captured) -> Option<Finding> {
+    if got.dropped > 0 {
+        let kept = got.bytes.len();
+        let text = format!(
+            "{name} is too long to judge: {kept} bytes kept, {} more",
+            got.dropped
+        );
+        return Some(Finding::missed(about, text));
+    }
+    (!expected.accepts(&got.bytes)).then(|| {
+        let wanted = match expected {
+            ExpectedOutput::Exact(text) => format!("{:?}", excerpt(text)),
+            ExpectedOutput::Contains(text) => {
+                format!("something that contains {:?}", excerpt(text))
+            }
+            ExpectedOutput::Matches(regex) => format!("something that matches /{regex}/"),
+        };
+        let said = String::from_utf8_lossy(&got.bytes);
+        let got = format!("{:?}", excerpt(&said));
+        let text = format!("expected {name} to be {wanted}, got {got}");
+        Finding::missed(about, text).but(wanted, got)
+    })
+}
+
+/// Returns a workload's output; if it has several lines, each is marked as the workload's.
+fn quoted(name: &str, said: &str) -> String {
+    match said.contains(['\n', '\r']) {
+        false => format!("{name}: {said}"),
+        true => {
+            let lines = said.split('\n').map(|line| format!("\n  | {line}"));
+            format!("{name}:{}", lines.collect::<String>())
+        }
+    }
+}
+
+/// Returns the start of a text, as much as fits into a report.
+pub(super) fn excerpt(text: &str) -> String {
+    const ROOM: usize = 400;
+    match text.char_indices().nth(ROOM) {
+        None => text.trim_end_matches('\n').to_owned(),
+        Some((end, _)) => format!(
+            "{}... ({} bytes)",
+            text.get(..end).unwrap_or_default(),
+            text.len()
+        ),
+    }
+}
