@@ -7,7 +7,7 @@ use crate::scenario::{RingMode, RingSpec, Scenario};
 /// them.
 const ALL_RINGS: usize = 64 << 20;
 
-/// Returns the default size of a CPU's ring, in bytes: up to 16 MiB, some 90 ms of the fastest
+/// Returns the default size of a CPU's ring, in bytes: up to 16 MiB, some 40 ms of the fastest
 /// flood of calls. A reader that shares its CPU with busy loops may need that much; at a quarter of
 /// it some runs lost records. With many CPUs it is smaller.
 #[must_use]

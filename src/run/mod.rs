@@ -104,7 +104,7 @@ use perf_live::sys::process;
 use perf_live::sys::removal::Members;
 use perf_records::units::{Cpu, TracepointName};
 use std::os::fd::AsFd;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use syscall_model::Signatures;
 
@@ -135,6 +135,8 @@ pub struct Bench<'a> {
     patience: u32,
     programs: Programs,
     keeps_records: AtomicBool,
+    /// The bytes of each ring that the first run will have, if that is likely; else 0.
+    likely_ring: AtomicU64,
     strings: StringSource,
     source: CallSource,
     every_call: bool,
@@ -185,6 +187,7 @@ impl<'a> Bench<'a> {
             patience: 1,
             programs: given_programs(),
             keeps_records: AtomicBool::new(false),
+            likely_ring: AtomicU64::new(0),
             strings: StringSource::Auto,
             source: CallSource::Auto,
             every_call: false,
@@ -311,14 +314,15 @@ impl<'a> Bench<'a> {
             }
             let types = self.kernel_types().filter(|_| self.has_types);
             let kernel = (types.map(|types| &**types), self.preempts_programs());
-            let start = |records_calls| {
-                Capture::start(self.host, &self.cpus, kernel, self.n_runs, records_calls)
-            };
+            let start =
+                |recording| Capture::start(self.host, &self.cpus, kernel, self.n_runs, recording);
+            let recording = Some(self.likely_ring.load(Ordering::Relaxed));
             match self.source {
                 CallSource::Auto if self.may_record_calls() => {
-                    start(true).or_else(|_| start(false))
+                    start(recording).or_else(|_| start(None))
                 }
-                source => start(source == CallSource::Bpf),
+                CallSource::Bpf => start(recording),
+                CallSource::Auto | CallSource::Perf => start(None),
             }
         });
         capture.as_ref()

@@ -7,6 +7,7 @@ use perf_live::host::{Catalogue, HostError};
 use perf_live::sys::page_size;
 use perf_live::sys::rights::{self, Right};
 use perf_records::units::TracepointName;
+use std::sync::atomic::Ordering;
 use std::thread;
 
 const ALL_CALLS: &str = "raw_syscalls:sys_enter";
@@ -87,6 +88,9 @@ impl Bench<'_> {
     pub fn warm_up(&self) {
         // Mapping is one at a time in a process, and that of a ring takes milliseconds.
         let _mapped = self.kernel_types();
+        let pages = plan::ring_pages(plan::default_ring(self.cpus.len()), page_size());
+        let likely = pages.saturating_mul(page_size()) as u64;
+        self.likely_ring.store(likely, Ordering::Relaxed);
         thread::scope(|scope| {
             let beside = |name: &str| thread::Builder::new().name(name.to_owned());
             let _first = beside("first").spawn_scoped(scope, || self.has_lost_counts());

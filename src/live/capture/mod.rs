@@ -81,14 +81,16 @@ struct Kernel {
     may_preempt: bool,
     /// By which a program forbids to be preempted; needed if it may be and records calls.
     preemption: Option<Preemption>,
-    records_calls: bool,
+    /// The bytes of rings to be made at once, if there are to be programs that record calls.
+    recording: Option<u64>,
 }
 
 impl Capture {
     /// Loads and attaches the programs, for so many runs at a time. `types` is the kernel's
     /// description of its types (BTF); `may_preempt` says whether it may preempt a program on a
-    /// tracepoint of calls (Linux 6.19 and later), `records_calls` whether there are to be programs
-    /// that record calls.
+    /// tracepoint of calls (Linux 6.19 and later). `recording` is `None` where there are to be no
+    /// programs that record calls, and else the bytes of each ring that the first run will need for
+    /// them, 0 where that is not known: such rings are made at once.
     ///
     /// # Errors
     /// [`CaptureError`]; `EPERM` without `CAP_BPF` and `CAP_PERFMON`, or under lockdown.
@@ -97,8 +99,9 @@ impl Capture {
         cpus: &[Cpu],
         (types, may_preempt): (Option<&[u8]>, bool),
         runs: usize,
-        records_calls: bool,
+        recording: Option<u64>,
     ) -> Result<Arc<Self>, CaptureError> {
+        let records_calls = recording.is_some();
         let n_slots = u32::try_from(runs).map_or(MAX_SLOTS, |runs| runs.clamp(1, MAX_SLOTS));
         let preemption = types.filter(|_| may_preempt).and_then(preemption);
         if records_calls && may_preempt && preemption.is_none() {
@@ -115,7 +118,7 @@ impl Capture {
             members: types.and_then(members),
             may_preempt,
             preemption,
-            records_calls,
+            recording,
         };
         with_locked_memory(|| Self::try_start(catalogue, cpus, kernel, n_slots))
     }
@@ -138,9 +141,13 @@ impl Capture {
         let others = map(MapKind::ProgramArray, 4, 4, programs::Other::NUMBER)?;
         let fd = |map: &Map| map.as_fd().as_raw_fd();
         let recorder = kernel
-            .records_calls
-            .then(|| Recorder::new(n_slots, n_cpus))
+            .recording
+            .map(|_| Recorder::new(n_slots, n_cpus))
             .transpose()?;
+        if let (Some(recorder), Some(capacity @ 1..)) = (&recorder, kernel.recording) {
+            // The places of the first slot.
+            recorder.prepare(cpus.iter().map(|cpu| (cpu.0, *cpu)).collect(), capacity);
+        }
         let recording = recorder.as_ref();
         let names = Names {
             tasks: fd(&tasks),

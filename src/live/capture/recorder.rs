@@ -11,7 +11,7 @@ use perf_records::units::Cpu;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 use std::panic::resume_unwind;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 /// The maps of programs that record calls.
@@ -22,6 +22,15 @@ pub(super) struct Recorder {
     rings: Arc<Map>,
     pub(super) bells: Map,
     control: Arc<Shared>,
+    prepared: Mutex<Option<Prepared>>,
+}
+
+/// Rings that were made while programs were loaded, for whoever needs such at these places first.
+#[derive(Debug)]
+struct Prepared {
+    places: Vec<(u32, Cpu)>,
+    capacity: u64,
+    rings: (Vec<Drain>, Placing),
 }
 
 impl Recorder {
@@ -39,6 +48,7 @@ impl Recorder {
             rings: Arc::new(Map::of_maps(&like, n_rings).map_err(&made)?),
             bells: Map::create(MapKind::PerfEventArray, 4, 4, n_rings).map_err(&made)?,
             control: Arc::new(control),
+            prepared: Mutex::default(),
         })
     }
 
@@ -53,9 +63,38 @@ impl Recorder {
         }
     }
 
-    /// Makes a ring with room for so many bytes at each of these places, for a slot of which no
+    /// Makes the rings that are most likely to be asked for first.
+    pub(super) fn prepare(&self, places: Vec<(u32, Cpu)>, capacity: u64) {
+        // What cannot be made now is reported when it is asked for.
+        if let (Ok(rings), Ok(mut prepared)) =
+            (self.new_rings(&places, capacity), self.prepared.lock())
+        {
+            *prepared = Some(Prepared {
+                places,
+                capacity,
+                rings,
+            });
+        }
+    }
+
+    /// Returns a ring with room for so many bytes at each of these places, for a slot of which no
     /// call is recorded now.
     pub(super) fn rings(
+        &self,
+        places: &[(u32, Cpu)],
+        capacity: u64,
+    ) -> Result<(Vec<Drain>, Placing), CaptureError> {
+        // Others are dropped, which waits until they are in their places: no new one is followed by
+        // an old one there.
+        let prepared = self.prepared.lock().ok();
+        let prepared = prepared.and_then(|mut prepared| prepared.take());
+        match prepared.filter(|it| it.places == places && it.capacity == capacity) {
+            Some(prepared) => Ok(prepared.rings),
+            None => self.new_rings(places, capacity),
+        }
+    }
+
+    fn new_rings(
         &self,
         places: &[(u32, Cpu)],
         capacity: u64,

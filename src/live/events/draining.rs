@@ -37,12 +37,16 @@ impl EventSet {
         self.draining.bounds = Some(bounds);
     }
 
-    /// Has a thread drain the rings from now on, for a reader that may have to wait for others.
+    /// Has a thread drain the rings from now on, for a reader that may have to wait for others, or
+    /// that programs may be too fast for. Where it does already, nothing changes.
     ///
     /// # Errors
     /// Those of `pipe(2)` and `pthread_create(3)`.
     pub fn drain_apart(&mut self) -> io::Result<()> {
-        self.start(sys::monotonic_now())
+        match self.draining.apart {
+            Some(_) => Ok(()),
+            None => self.start(sys::monotonic_now()),
+        }
     }
 
     fn start(&mut self, until: Nanos) -> io::Result<()> {

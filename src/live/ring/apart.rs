@@ -187,6 +187,7 @@ struct Drainer {
 
 impl Drainer {
     fn run(mut self, mut taps: Vec<Tap>) -> Vec<Tap> {
+        sys::process::hurry();
         let mut tick = TICK;
         loop {
             match self.turn(&mut taps, &mut tick) {
