@@ -187,7 +187,7 @@ struct Drainer {
 
 impl Drainer {
     fn run(mut self, mut taps: Vec<Tap>) -> Vec<Tap> {
-        sys::process::hurry();
+        sys::hurry();
         let mut tick = TICK;
         loop {
             match self.turn(&mut taps, &mut tick) {
