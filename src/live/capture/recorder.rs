@@ -25,7 +25,7 @@ pub(super) struct Recorder {
     prepared: Mutex<Option<Prepared>>,
 }
 
-/// Rings that were made while programs were loaded, for whoever needs such at these places first.
+/// Rings that were made while programs were loaded, for the first run at these places.
 #[derive(Debug)]
 struct Prepared {
     places: Vec<(u32, Cpu)>,
@@ -156,7 +156,7 @@ impl Placing {
 }
 
 impl Drop for Placing {
-    /// Whoever has these places next puts others there.
+    /// The next slot with these places puts others there.
     fn drop(&mut self) {
         let _no_more_wanted = self.0.take().map(JoinHandle::join);
     }

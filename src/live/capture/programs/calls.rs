@@ -10,7 +10,7 @@ use super::super::asm::{
 use super::super::recorded::Half;
 use super::super::wire::{SCRATCH, selection, task};
 use super::room::Room;
-use super::{CONTEXT, KEY, LENGTH, Names, REGS, WHO, look_up, regs};
+use super::{CONTEXT, KEY, Names, OFFSET, REGS, WHO, look_up, regs};
 use crate::ring::calls::{LONGEST, SHORTEST, control};
 use syscall_model::select::Admitted;
 
@@ -117,7 +117,7 @@ impl Half {
 pub(super) enum Contents {
     /// Nothing.
     None,
-    /// What lies in the task's buffer, as long as its head says; [`LENGTH`] has that as well.
+    /// What lies in the task's buffer, [`OFFSET`] bytes with its head.
     InBuffer,
 }
 
@@ -324,7 +324,7 @@ fn write(a: &mut Asm, names: &Names, half: Half, contents: Contents, lost: Label
 /// `to = ` the length of the contents, a multiple of eight; masked, which changes nothing, so that
 /// the verifier sees a limit.
 pub(super) fn length(a: &mut Asm, to: Reg) {
-    a.load(Width::W, to, STACK, LENGTH);
+    a.load(Width::W, to, STACK, OFFSET);
     a.op(Op::And, to, LENGTH_MASK);
 }
 

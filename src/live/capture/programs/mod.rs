@@ -125,8 +125,6 @@ const CONTEXT: i16 = -32;
 const RESULT: i16 = -40;
 /// The ids of the current task.
 const WHO: i16 = -48;
-/// The length of the contents of a call's record.
-const LENGTH: i16 = -60;
 const REGS: i16 = -176;
 const NEW_TASK: i16 = -152;
 

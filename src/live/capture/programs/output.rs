@@ -7,7 +7,7 @@ use super::super::recorded::Half;
 use super::super::wire::{SCRATCH, head, slot, task};
 use super::calls::{Contents, record};
 use super::pieces::at_most;
-use super::{CONTEXT, KEY, LENGTH, Names, OFFSET, look_up};
+use super::{CONTEXT, KEY, Names, OFFSET, look_up};
 
 /// Sends the record `R7` of what was read at a half of the call of the task `R6`: with the call's,
 /// where that is recorded by a program.
@@ -15,8 +15,6 @@ pub(super) fn send_half(a: &mut Asm, names: &Names, half: Half) {
     let sent = a.label();
     complete(a, what(half));
     if let Some(recording) = &names.recording {
-        a.load(Width::W, R1, STACK, OFFSET);
-        a.store(Width::W, STACK, LENGTH, R1);
         record(a, names, (recording, half), Contents::InBuffer, sent);
     }
     output(a, names);

@@ -106,8 +106,6 @@ pub(in crate::capture) fn send(names: &Names, half: Half) -> Option<Vec<u64>> {
     program(|a| {
         let out = a.label();
         a.store(Width::D, STACK, CONTEXT, R1);
-        a.load(Width::D, R1, R1, 8);
-        a.store(Width::D, STACK, RESULT, R1);
         current_task(a, names, out);
         if names.recording.is_some() {
             copy_registers(a, out);

@@ -42,7 +42,7 @@ pub(in crate::capture) fn gone(names: &Names) -> Option<Vec<u64>> {
     program(|a| {
         let out = a.label();
         current_task(a, names, out);
-        // Whoever gets its id next is not recorded, even if the map cannot let go of it.
+        // The next task with its id is not recorded, even if the map cannot let go of it.
         a.store_number(Width::W, R6, task::RECORDED, 0);
         a.map(R1, names.tasks);
         a.lea(R2, STACK, KEY.into());
