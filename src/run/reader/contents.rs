@@ -58,9 +58,7 @@ impl Reader<'_> {
             _ => return Ok(()),
         };
         let captured = capture::parse(contents).ok_or_else(|| lacks("meaning"))?;
-        if !self.forgot_calls_of(who.1) {
-            self.captured(who, captured);
-        }
+        self.captured(who, captured);
         Ok(())
     }
 
