@@ -14,16 +14,16 @@ use perf_live::sandbox::Running;
 use perf_records::record::LayoutTable;
 use perf_records::units::Pid;
 use syscall_model::Observation;
-use trace_harness::plan::{MemoryPlan, Reach, Wanted, events_within};
+use trace_harness::plan::{CallSource, MemoryPlan, Reach, Wanted, events_within};
 use trace_harness::run::{
     Bench, Control, Fired, Next, Observer, Options, Suite, discover, follow_living,
 };
 use trace_harness::verdict::Verdict;
 
-use crate::support::fifo::Fifo;
 use crate::support::oracle;
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
+use crate::support::unread::OnlyWhenOver;
 
 /// How many records may be read between a request and its answer: one stretch, of which a pass
 /// before may have begun another.
@@ -137,56 +137,35 @@ fn a_request_to_end_does_not_wait_for_what_a_living_process_has_done() {
     assert!(complaints.contains("asked to end"), "{complaints}");
 }
 
-/// Waits for the workload's end before anything is read, and asks for an end from then on.
-struct Waits<'a>(&'a Mutex<Fifo>, PipeReader);
-
-impl Control for Waits<'_> {
-    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.1.as_fd())
-    }
-    fn ready(&mut self, running: &mut Running) -> io::Result<Next> {
-        self.0.lock().expect("the pipe").wait_for_end();
-        Ok(match running.is_gone() {
-            true => Next::Kill,
-            false => Next::Follow,
-        })
-    }
-}
-
 #[test]
 fn a_request_to_end_does_not_wait_for_the_records_of_a_command_that_is_over() {
     require!(right_to_trace());
     let project = Project::new();
-    let fifo = Fifo::new(&project.join("fifo"));
     project.scenario(
         "a",
         &format!(
             "sandbox: {{ root: host }}\n\
-             workload:\n  shell: exec '{}' flood {CALLS} > '{}'\n\
+             workload: {{ run: [{}, flood, \"{CALLS}\"] }}\n\
              trace:\n  events: [{{ syscalls: [getppid] }}]\n  ring: {{ size: 64MiB }}\n\
              snapshot: false",
             oracle::path(),
-            fifo.path()
         ),
     );
     let host = Host::running();
-    let bench = Bench::new(&host).expect("a bench");
-    let items = discover(&[project.join("scenarios")]).expect("scenarios");
-    let suite = Suite::read(&bench, items).expect("a suite");
-    let fifo = Mutex::new(fifo);
-    let control = || -> Box<dyn Control + '_> {
-        let (asked, mut asks) = io::pipe().expect("a pipe");
-        asks.write_all(b"x").expect("a pipe");
-        Box::new(Waits(&fifo, asked))
-    };
-    let reports = Mutex::new(Vec::new());
-    suite.run(&Options::default(), &control, &|report| {
-        reports.lock().expect("reports").push(report)
-    });
-    let reports = reports.into_inner().expect("reports");
-    let report = reports.first().expect("a report");
-    assert_eq!(report.verdict, Verdict::Broken, "{report:?}");
-    // All the others were there to be read.
-    assert!(report.events < FEW, "{report:?}");
-    assert!(report.lost > CALLS, "{report:?}");
+    for source in [CallSource::Auto, CallSource::Perf] {
+        let bench = Bench::new(&host).expect("a bench").with_source(source);
+        let items = discover(&[project.join("scenarios")]).expect("scenarios");
+        let suite = Suite::read(&bench, items).expect("a suite");
+        let control = || -> Box<dyn Control> { Box::new(OnlyWhenOver::new(Next::Kill)) };
+        let reports = Mutex::new(Vec::new());
+        suite.run(&Options::default(), &control, &|report| {
+            reports.lock().expect("reports").push(report)
+        });
+        let reports = reports.into_inner().expect("reports");
+        let report = reports.first().expect("a report");
+        assert_eq!(report.verdict, Verdict::Broken, "{report:?}");
+        // All the others were there to be read.
+        assert!(report.events < FEW, "{report:?}");
+        assert!(report.lost > CALLS, "{report:?}");
+    }
 }

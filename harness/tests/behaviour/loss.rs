@@ -1,23 +1,23 @@
 //! Planted loss: records that find no room, records that the reader drops. Every one is caught,
 //! with its number, and nothing is concluded from a trace that lacks one.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::ops::RangeInclusive;
 use std::process::Stdio;
 
-use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::Pid;
 use perf_live::host::Host;
 use perf_live::ring::Bounds;
 use serde_json::Value;
 use trace_harness::plan::CallSource;
-use trace_harness::run::{Bench, Control, Fault, Options, ScenarioReport, Suite, discover};
+use trace_harness::run::{
+    Bench, Control, Fault, Next, Options, ScenarioReport, Suite, Undisturbed, discover,
+};
 use trace_harness::verdict::{Finding, Kind, Verdict};
 
 use crate::support::oracle;
 use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
+use crate::support::unread::{OnlyWhenOver, Unread};
 
 /// What one event's line of the complaint says: counted, records, lost.
 fn account(said: &str, event: &str) -> (u64, u64, u64) {
@@ -90,102 +90,58 @@ fn assert_accounted(trace: &str, run: &Run, calls: RangeInclusive<u64>) {
     );
 }
 
+/// Traces a flood that nobody reads. The kernel tells of losses in the ring itself only where a later
+/// record finds room, and here none does.
+fn flood_that_nobody_reads(project: &Project, options: &[&str]) -> Run {
+    let mut unread = Unread::new(project);
+    let script = unread.shell(&format!("{} flood 100000", oracle::path()));
+    let words = [
+        &["trace", "-o", "trace"],
+        options,
+        &["--", "sh", "-c", &script],
+    ]
+    .concat();
+    unread.run(&mut project.program(&words))
+}
+
 #[test]
-fn a_flood_into_a_one_page_ring_is_lost_to_the_last_record() {
+fn a_flood_that_nobody_reads_is_lost_to_the_last_record() {
     require!(right_to_trace());
-    let project = Project::new();
-    let run = project.harness(&[
-        "trace",
-        "-m",
-        "4KiB",
-        "--format",
-        "json",
-        "-o",
-        "trace",
-        "-e",
-        GETPPID,
-        "--",
-        &oracle::path(),
-        "flood",
-        "200000",
-    ]);
-    assert_accounted(&project.read("trace"), &run, 200_000..=200_000);
-    project.assert_nothing_left();
+    for size in ["4KiB", "64KiB"] {
+        let project = Project::new();
+        let options = ["-m", size, "--format", "json", "-e", GETPPID];
+        let run = flood_that_nobody_reads(&project, &options);
+        // Shells ask for their parent once.
+        assert_accounted(&project.read("trace"), &run, 100_000..=100_001);
+        let (_, records, _) = account(&run.stderr, GETPPID);
+        assert!(
+            records < 5_000,
+            "more records than two rings hold: {records}"
+        );
+        project.assert_nothing_left();
+    }
 }
 
 #[test]
 fn loss_among_all_calls_is_counted_for_both_their_halves() {
     require!(right_to_trace());
-    let project = Project::new();
-    let run = project.harness(&[
-        "trace",
-        "-m",
-        "4KiB",
-        "-o",
-        "trace",
-        &oracle::path(),
-        "flood",
-        "200000",
-    ]);
-    run.assert_status(125);
-    for event in ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"] {
-        let (counted, records, lost) = account(&run.stderr, event);
-        assert_eq!(counted, records + lost, "{event}");
-        assert!(counted > 200_000 && lost > 0, "{event}: {counted} {lost}");
+    for source in ["auto", "perf"] {
+        let project = Project::new();
+        let run = flood_that_nobody_reads(&project, &["-m", "4KiB", "--source", source]);
+        run.assert_status(125);
+        for event in ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"] {
+            let (counted, records, lost) = account(&run.stderr, event);
+            assert_eq!(counted, records + lost, "{event}");
+            assert!(counted > 100_000 && lost > 0, "{event}: {counted} {lost}");
+        }
+        let (_, heading) = run.stderr.split_once("incomplete: ").expect("a heading");
+        let said: u64 = heading
+            .split(' ')
+            .next()
+            .and_then(|word| word.parse().ok())
+            .expect("a number");
+        assert_eq!(said, missing(&run.stderr), "{}", run.stderr);
     }
-    let (_, heading) = run.stderr.split_once("incomplete: ").expect("a heading");
-    let said: u64 = heading
-        .split(' ')
-        .next()
-        .and_then(|word| word.parse().ok())
-        .expect("a number");
-    assert_eq!(said, missing(&run.stderr), "{}", run.stderr);
-}
-
-/// The kernel tells of losses in the ring itself only where a later record finds room. Here none
-/// does: the reader is stopped from before the flood until after the end of the workload.
-#[test]
-fn loss_at_the_end_of_a_ring_that_nobody_reads_is_caught() {
-    require!(right_to_trace());
-    let project = Project::new();
-    let script = "echo ready; read go; \"$0\" flood 100000 >&2; echo done";
-    let mut command = project.program(&["trace", "-m", "64KiB", "--format", "json", "-o", "trace"]);
-    command.args(["-e", GETPPID, "--", "sh", "-c", script, &oracle::path()]);
-    command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut harness = command.spawn().expect("the program");
-    let pid = Pid::from_raw(harness.id().cast_signed());
-    let mut stdout = BufReader::new(harness.stdout.take().expect("a pipe"));
-    let mut line = String::new();
-    stdout.read_line(&mut line).expect("a line");
-    assert_eq!(line, "ready\n");
-    kill(pid, Signal::SIGSTOP).expect("kill");
-    let stopped = waitpid(pid, Some(WaitPidFlag::WUNTRACED)).expect("waitpid");
-    assert_eq!(stopped, WaitStatus::Stopped(pid, Signal::SIGSTOP));
-    harness
-        .stdin
-        .take()
-        .expect("a pipe")
-        .write_all(b"go\n")
-        .expect("a reader");
-    stdout.read_line(&mut line).expect("a line");
-    assert_eq!(
-        line, "ready\ndone\n",
-        "the workload does not wait for its reader"
-    );
-    kill(pid, Signal::SIGCONT).expect("kill");
-    let mut rest = String::new();
-    stdout.read_to_string(&mut rest).expect("the rest");
-    let run: Run = harness.wait_with_output().expect("the end").into();
-    // Shells ask for their parent once.
-    assert_accounted(&project.read("trace"), &run, 100_000..=100_001);
-    let (_, records, _) = account(&run.stderr, GETPPID);
-    assert!(
-        records < 5_000,
-        "more records than two rings hold: {records}"
-    );
 }
 
 /// Traces a flood into rings of a third of its records, and reads nothing of the trace before the
@@ -253,15 +209,14 @@ fn records_that_waited_in_a_file_are_as_good_as_those_that_waited_in_memory() {
     assert!(report.events > 50_000);
 }
 
-/// A flood from more processes than there are CPUs. A reader that shares the CPU of a single one
-/// may wake up for each few records in time to lose none: it cannot do so on all of them.
-fn flood(extra: &str) -> Project {
-    let oracle = oracle::path();
-    let flood = format!("{oracle} flood 20000");
+/// A flood that nobody reads, as a scenario.
+fn flood(unread: &Unread, project: &Project, extra: &str) {
+    let script = unread.shell(&format!("{} flood 20000", oracle::path()));
     let yaml = format!(
-        "sandbox: {{ root: host }}\nworkload: {{ shell: \"{flood} & {flood} & {flood} & wait\" }}\ntrace: {{ ring: {{ size: 4KiB }} }}\n{extra}"
+        "sandbox: {{ root: host }}\nworkload: {{ shell: \"{script}\" }}\n\
+         trace: {{ ring: {{ size: 4KiB }} }}\n{extra}"
     );
-    Project::with("flood", &yaml)
+    project.scenario("flood", &yaml);
 }
 
 /// Neither what passes without a trace, nor what is known to fail, nor what would be accepted.
@@ -277,10 +232,12 @@ fn an_incomplete_run_is_never_a_pass_and_never_a_snapshot() {
         "expect: { count: { connect: 0 } }\nsnapshot: false",
     ];
     for extra in variants {
-        let project = flood(extra);
+        let project = Project::new();
+        let mut unread = Unread::new(&project);
+        flood(&unread, &project, extra);
         for arguments in [&[][..], &["--update"], &["--repeat", "3"]] {
             let words = [&["run", "--format", "json"], arguments, &["scenarios"]].concat();
-            let run = project.harness(&words);
+            let run = unread.run(&mut project.program(&words));
             run.assert_status(1);
             let report = &run.json()[0];
             assert_eq!(report["verdict"], "incomplete", "{extra}: {report}");
@@ -305,6 +262,15 @@ fn an_incomplete_run_is_never_a_pass_and_never_a_snapshot() {
 
 /// Runs the only scenario of a project in this process.
 fn run_here(project: &Project, bench: &Bench<'_>, drop_sample: Option<u64>) -> ScenarioReport {
+    run_under(project, bench, drop_sample, &|| Box::new(Undisturbed))
+}
+
+fn run_under(
+    project: &Project,
+    bench: &Bench<'_>,
+    drop_sample: Option<u64>,
+    control: &(dyn Fn() -> Box<dyn Control> + Sync),
+) -> ScenarioReport {
     let options = Options {
         require_all: true,
         fault: Fault { drop_sample },
@@ -313,9 +279,7 @@ fn run_here(project: &Project, bench: &Bench<'_>, drop_sample: Option<u64>) -> S
     let items = discover(&[project.join("scenarios")]).expect("scenarios");
     let item = items.first().expect("a scenario").clone();
     let suite = Suite::read(bench, items).expect("a suite");
-    suite.run_one(&item, &options, &|| -> Box<dyn Control> {
-        Box::new(trace_harness::run::Undisturbed)
-    })
+    suite.run_one(&item, &options, control)
 }
 
 /// Drops each record in turn, from the first to the last of the run, until there is none to drop.
@@ -369,7 +333,14 @@ fn a_kernel_that_does_not_count_losses_hides_neither_kind() {
     every_dropped_record_is_caught(&bench);
     // A program counts what it drops on every kernel.
     let bench = bench.with_source(CallSource::Perf);
-    let report = run_here(&flood("snapshot: false"), &bench, None);
+    let yaml = format!(
+        "sandbox: {{ root: host }}\nworkload: {{ run: [{}, flood, \"20000\"] }}\n\
+         trace: {{ ring: {{ size: 4KiB }} }}\nsnapshot: false",
+        oracle::path()
+    );
+    let report = run_under(&Project::with("flood", &yaml), &bench, None, &|| {
+        Box::new(OnlyWhenOver::new(Next::Follow))
+    });
     assert_eq!(report.verdict, Verdict::Incomplete, "{report:?}");
     assert!(report.lost > 0);
     for event in ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit"] {

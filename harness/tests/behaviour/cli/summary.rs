@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::support::oracle;
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
+use crate::support::unread::Unread;
 
 /// Calls and errors by name.
 pub(crate) type Counts = BTreeMap<String, (u64, u64)>;
@@ -214,9 +215,11 @@ fn lost(run: &Run) -> &str {
 fn the_summary_of_a_run_that_lost_records_says_so_and_is_no_success() {
     require!(right_to_trace());
     let project = laid_out();
-    let oracle = oracle::path();
-    let flood = ["-m", "4KiB", "--", oracle.as_str(), "flood", "200000"];
-    let run = project.harness(&[&["trace", "-c", "-o", "table"], &flood[..]].concat());
+    let mut unread = Unread::new(&project);
+    let script = unread.shell(&format!("{} flood 100000", oracle::path()));
+    let flood = ["-m", "4KiB", "--", "sh", "-c", &script];
+    let words = [&["trace", "-c", "-o", "table"], &flood[..]].concat();
+    let run = unread.run(&mut project.program(&words));
     run.assert_status(125);
     let heading = format!(
         "INCOMPLETE: {} records lost; there was more than these tables count\n  `raw_syscalls:sys_enter`: ",
@@ -225,15 +228,11 @@ fn the_summary_of_a_run_that_lost_records_says_so_and_is_no_success() {
     let table = project.read("table");
     assert!(table.starts_with(&heading), "{table}");
     let counted: u64 = row(&table, "getppid")[5].parse().expect("a number");
-    assert!((1..200_000).contains(&counted), "{table}");
+    assert!((1..100_000).contains(&counted), "{table}");
 
-    let run = project.harness(
-        &[
-            &["trace", "-c", "--format", "json", "-o", "rows"],
-            &flood[..],
-        ]
-        .concat(),
-    );
+    let options = ["trace", "-c", "--format", "json", "-o", "rows"];
+    let words = [&options, &flood[..]].concat();
+    let run = unread.run(&mut project.program(&words));
     run.assert_status(125);
     let rows = json(&project.read("rows"));
     let last = rows.last().expect("a line");

@@ -8,6 +8,7 @@ pub(crate) mod process;
 pub(crate) mod project;
 #[path = "../../common/require.rs"]
 pub(crate) mod require;
+pub(crate) mod unread;
 
 use std::time::Duration;
 
