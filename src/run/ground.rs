@@ -42,7 +42,8 @@ struct Machine {
 const MOST: usize = 200_000;
 
 impl Names {
-    /// Lists these folders of the machine, for a run that may change any file of it.
+    /// Lists these folders of the machine, for a run that may change any file of it. Their paths
+    /// are absolute.
     pub(super) fn of_machine(folders: &[PathBuf]) -> Self {
         Self::of_machine_with(folders, MOST)
     }
@@ -56,6 +57,14 @@ impl Names {
             ..Known::default()
         };
         for folder in folders {
+            // The way there is known, too, whoever makes or renames something beside it later.
+            for way in folder.ancestors() {
+                let path = way.as_os_str().as_bytes().to_vec();
+                known
+                    .found
+                    .entry(path)
+                    .or_insert_with(|| looked(way, None).0);
+            }
             let most = most.saturating_sub(known.found.len());
             let Some((found, links)) = below(folder, folder, most) else {
                 known.too_full.push(folder.clone());

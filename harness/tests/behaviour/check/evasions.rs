@@ -2,7 +2,7 @@
 
 use super::{ruled, summary};
 use crate::support::oracle;
-use crate::support::project::Project;
+use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
 use serde_json::Value;
 
@@ -120,6 +120,25 @@ fn a_name_outside_whose_folder_changed_is_not_known() {
     let run = project.harness(&["check", "rules.yaml", "--", "bash", "-c", &shell]);
     run.assert_status(1);
     assert!(!run.stderr.contains("      pass"), "{}", run.stderr);
+}
+
+/// The folder for temporary files changes all the time.
+#[test]
+fn a_working_directory_is_known_though_others_change_the_folder_that_it_lies_in() {
+    require!(right_to_trace());
+    let project = Project::new();
+    // Times of folders have the grain of a tick, which a run outlasts.
+    project.stated("true");
+    project.write("inside/old", "");
+    let shell = "echo x > ../beside; echo x > new; mv old older; cat < new";
+    let mut command = project.program(&["check", "--", "sh", "-c", shell]);
+    let run: Run = command
+        .current_dir(project.join("inside"))
+        .output()
+        .expect("a run")
+        .into();
+    assert!(run.stderr.contains("\n  new\n"), "{}", run.stderr);
+    assert!(run.stderr.contains("\n  old -> older\n"), "{}", run.stderr);
 }
 
 /// A folder that is not below the one for temporary files, and whose parents no other test changes.
