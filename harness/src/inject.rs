@@ -4,7 +4,7 @@ use crate::out::note;
 use crate::{complain, input, out, status};
 use perf_live::files::{Access, Output};
 use perf_live::host::Host;
-use perf_records::perfdata::{Reader, Writer};
+use perf_records::perfdata::{Prologue, Reader, Writer};
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -37,12 +37,14 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
                 n_records,
                 n_build_ids,
                 n_without,
+                left_out,
             } = injected;
             let gone = match n_without {
                 0 => String::new(),
                 _ => format!(", {n_without} have none or are not here"),
             };
             note!("[ harness inject: {n_records} records, {n_build_ids} build ids put in{gone} ]");
+            out::say_left_out(&left_out);
             status::PASSED
         }
         Err(Failure::Stdout(error)) => out::ended(Err(error), status::PASSED, status::FAILED),
@@ -92,7 +94,7 @@ fn inject(arguments: &Arguments) -> Result<Injected, Failure> {
             file.flush().map_err(failed)?;
             injected
         }
-        false => inject_file(reader, |prologue| Writer::file(file, prologue), &host)?.0,
+        false => inject_file(reader, |prologue| Writer::file(file, &prologue), &host)?.0,
     };
     output.finish().map_err(failed)?;
     Ok(injected)
@@ -107,6 +109,14 @@ fn stream(
     if reader.meta().is_pipe {
         return inject_pipe(reader, out, host);
     }
-    let open = |prologue: &_| Writer::pipe(out, prologue);
-    Ok(inject_file(reader, open, host)?.0)
+    let mut left_out = Vec::new();
+    let open = |mut prologue: Prologue| {
+        left_out = prologue.fit_pipe();
+        Writer::pipe(out, &prologue)
+    };
+    let (injected, _) = inject_file(reader, open, host)?;
+    Ok(Injected {
+        left_out,
+        ..injected
+    })
 }

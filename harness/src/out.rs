@@ -9,6 +9,7 @@
 use crate::{complain, status};
 use nix::errno::Errno;
 use perf_live::sys::standard;
+use perf_records::perfdata::Feature;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -34,6 +35,15 @@ pub(crate) use {note, note_for_now};
 pub(crate) fn say(text: std::fmt::Arguments<'_>) {
     // If standard error cannot be written, no message can be.
     let _lost = anstream::stderr().lock().write_fmt(text);
+}
+
+/// Says what a pipe's stream of perf.data lacks, and the file would have.
+pub(crate) fn say_left_out(features: &[(Feature, usize)]) {
+    for (feature, length) in features {
+        let number = feature.0.to_string();
+        let name = feature.name().unwrap_or(&number);
+        note!("  feature {name} is left out: a pipe's record has no room for its {length} bytes");
+    }
 }
 
 /// Returns to the start of the line, and erases it. `NO_COLOR` is about colours, and leaves it.

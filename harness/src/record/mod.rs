@@ -271,6 +271,7 @@ fn say(stored: &Stored, output: &OsString) {
     let length = switch::kibibytes(stored.length);
     let output = shown_path(Path::new(output));
     note!("[ harness record: {samples} samples, {lost} lost, {length} -> {output} ]");
+    out::say_left_out(&stored.left_out);
 }
 
 /// Reports throttled events. They have fewer samples than they would have had; that is no loss, as

@@ -90,8 +90,8 @@ fn assert_accounted(trace: &str, run: &Run, calls: RangeInclusive<u64>) {
     );
 }
 
-/// Traces a flood that nobody reads. The kernel tells of losses in the ring itself only where a later
-/// record finds room, and here none does.
+/// Traces a flood that nobody reads. The kernel tells of losses in the ring itself only where a
+/// later record finds room, and here none does.
 fn flood_that_nobody_reads(project: &Project, options: &[&str]) -> Run {
     let mut unread = Unread::new(project);
     let script = unread.shell(&format!("{} flood 100000", oracle::path()));

@@ -93,8 +93,7 @@ fn build_ids_are_put_into_a_pipe_with_tracepoints_too() {
     let fields = "$PERF script -F comm,tid,time,event,ip,trace -i -";
     let before = said(&place, &format!("{fields} < pipe"));
     assert!(before.contains("sched:sched_process_exec:"), "{before}");
-    let after = run(&place, &format!("{fields} < with"));
-    assert_eq!(before, String::from_utf8_lossy(&after.stdout), "{after:?}");
+    assert_eq!(before, said(&place, &format!("{fields} < with")));
     let dump = said(&place, "$PERF report -D -i - < with");
     assert!(dump.contains(": event: 67\n"), "{dump:.300}");
     // perf's own stops at the formats.
@@ -109,11 +108,8 @@ fn build_ids_are_put_into_a_pipe_with_tracepoints_too() {
         &place,
         "$PERF script -F comm,tid,time,event,ip,trace -i file",
     );
-    let piped = said(
-        &place,
-        &format!("{HARNESS} inject -b -i file -o - | {fields}"),
-    );
-    assert_eq!(of_file, piped);
+    said(&place, &format!("{HARNESS} inject -b -i file -o - > piped"));
+    assert_eq!(of_file, said(&place, &format!("{fields} < piped")));
 }
 
 #[test]
@@ -121,9 +117,12 @@ fn a_directory_with_a_file_of_each_thread_of_perf_becomes_one_file() {
     require!(require::right_to_trace());
     require!(require::perf());
     let place = Place::new();
+    // No page faults of the whole machine: of one that other tests record too, the kernel (6.18)
+    // writes the id of their event here, which perf refuses.
+    let record = RECORD.replace("page-faults,", "");
     said(
         &place,
-        &format!("{RECORD} --threads -a -o many ls / > list"),
+        &format!("{record} --threads -a -o many ls / > list"),
     );
     said(&place, "test -e many/data.0");
     said(&place, &format!("{HARNESS} inject -b -i many -o one"));

@@ -253,7 +253,7 @@ fn directories_with_a_file_of_each_thread_of_perf_are_read_as_one() {
     ];
     let cases: &[Case] = &[
         (
-            "--threads -a -e sched:sched_switch,page-faults",
+            "--threads -a -e sched:sched_switch,task-clock",
             "sh -c 'ls | cat; ls'",
             fields,
         ),

@@ -33,6 +33,20 @@ pub struct Prologue {
 }
 
 impl Prologue {
+    /// Takes out the features that are too long for a record, and so for a pipe's stream; returns
+    /// them with their lengths in bytes. perf's own leaves them out, too (`__do_write_buf()`).
+    pub fn fit_pipe(&mut self) -> Vec<(Feature, usize)> {
+        let mut too_long = Vec::new();
+        self.features.retain(|feature, bytes| {
+            let fits = own_header(own::FEATURE, told_in_pipe(bytes.len())).is_ok();
+            if !fits {
+                too_long.push((*feature, bytes.len()));
+            }
+            fits
+        });
+        too_long
+    }
+
     fn features(&self) -> BTreeMap<Feature, Vec<u8>> {
         let mut all = self.features.clone();
         all.insert(Feature::EVENT_DESC, features::event_desc(&self.events));
@@ -286,7 +300,7 @@ impl<W: Write> Writer<W> {
     fn feature(&mut self, feature: Feature, bytes: &[u8]) -> io::Result<()> {
         let mut body = features::longs(&[feature.0.into()]);
         body.extend_from_slice(bytes);
-        body.resize(body.len().next_multiple_of(8), 0);
+        body.resize(told_in_pipe(bytes.len()), 0);
         self.own(own::FEATURE, &body)
     }
 
@@ -302,6 +316,12 @@ impl<W: Write> Writer<W> {
             None => Ok(()),
         }
     }
+}
+
+/// How long the body of the record of a feature of so many bytes is: its number before it, and zeros
+/// up to a whole number.
+fn told_in_pipe(length: usize) -> usize {
+    length.saturating_add(8).next_multiple_of(8)
 }
 
 fn own_header(kind: u32, body: usize) -> io::Result<[u8; 8]> {

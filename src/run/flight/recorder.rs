@@ -167,6 +167,7 @@ impl<'a> Recorder<'a> {
     /// [`RecordingError`], unless the file is one of a series.
     pub fn end(mut self, events: &mut EventSet) -> Result<(Stored, u64), RecordingError> {
         while !self.drain(events)? {}
+        let mut left_out = Vec::new();
         if self.flight.is_some() {
             self.dump(events)?;
         } else if matches!(self.to, Destination::Many(_)) {
@@ -174,6 +175,7 @@ impl<'a> Recorder<'a> {
         } else if let Some((_, store)) = self.current.take() {
             let stored = store.end(events, self.bench.host, |_| BTreeMap::new())?;
             (self.n_samples, self.length) = (stored.n_samples, stored.length);
+            left_out = stored.left_out;
         }
         let opened = events.opened().map_err(StoreError::from)?;
         let stored = Stored {
@@ -183,6 +185,7 @@ impl<'a> Recorder<'a> {
             throttled: self.tally.throttled(&opened),
             side_band_lost: sum_of(&opened, Origin::SideBand).1.unwrap_or(0),
             full_rings: events.full_rings(),
+            left_out,
         };
         Ok((stored, self.n_failed))
     }

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read, Seek, Write};
 
 /// The numbers of a finished injection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Injected {
     /// How many records were copied.
     pub n_records: u64,
@@ -21,6 +21,8 @@ pub struct Injected {
     pub n_build_ids: u64,
     /// How many have no build id, or are no longer on this machine.
     pub n_without: u64,
+    /// What a pipe's stream has no room for ([`Prologue::fit_pipe`]).
+    pub left_out: Vec<(Feature, usize)>,
 }
 
 /// Why no build ids were injected.
@@ -104,7 +106,7 @@ impl<'a> Ids<'a> {
 /// [`InjectError`].
 pub fn inject_file<R: Read + Seek, W: Write>(
     mut reader: Reader<R>,
-    open: impl FnOnce(&Prologue) -> io::Result<Writer<W>>,
+    open: impl FnOnce(Prologue) -> io::Result<Writer<W>>,
     host: &Host,
 ) -> Result<(Injected, W), InjectError> {
     let meta = reader.meta();
@@ -124,7 +126,7 @@ pub fn inject_file<R: Read + Seek, W: Write>(
     let mut all = features.remove(&Feature::BUILD_ID).unwrap_or_default();
     let mut ids = Ids::new(host);
     ids.has(&all);
-    let mut writer = open(&Prologue {
+    let mut writer = open(Prologue {
         events: meta.events.clone(),
         tracing: meta.tracing.clone(),
         features,

@@ -97,6 +97,8 @@ pub struct Stored {
     /// How many rings were full at the end, on a kernel that does not count what it drops: records
     /// may be missing there.
     pub full_rings: u64,
+    /// What a pipe's stream has no room for ([`Prologue::fit_pipe`]).
+    pub left_out: Vec<(Feature, usize)>,
 }
 
 impl Stored {
@@ -128,6 +130,7 @@ pub struct Store {
     /// The sum of the records, if the end needs one: it costs more than writing them.
     sum: Option<Sum>,
     files: BTreeSet<Vec<u8>>,
+    left_out: Vec<(Feature, usize)>,
 }
 
 impl Store {
@@ -156,12 +159,16 @@ impl Store {
     /// # Errors
     /// Those of the output.
     pub fn of(output: Output, preface: &Preface) -> io::Result<Self> {
-        let prologue = &preface.prologue;
         let is_pipe = matches!(output, Output::Pipe(_));
+        let mut left_out = Vec::new();
         Ok(Self {
             writer: match output {
-                Output::File(file) => Writer::file(file, prologue)?,
-                Output::Pipe(pipe) => Writer::pipe(pipe, prologue)?,
+                Output::File(file) => Writer::file(file, &preface.prologue)?,
+                Output::Pipe(pipe) => {
+                    let mut prologue = preface.prologue.clone();
+                    left_out = prologue.fit_pipe();
+                    Writer::pipe(pipe, &prologue)?
+                }
             },
             is_pipe,
             samples: Tally::of_all(preface.n_requests),
@@ -171,6 +178,7 @@ impl Store {
             span: None,
             sum: None,
             files: BTreeSet::new(),
+            left_out,
         })
     }
 
@@ -306,6 +314,7 @@ impl Store {
         let throttled = self.samples.throttled(&opened);
         let side_band_lost = sum_of(&opened, Origin::SideBand).1.unwrap_or(0);
         let full_rings = of.full_rings();
+        let left_out = std::mem::take(&mut self.left_out);
         let (n_samples, length) = self.close(host, late)?;
         Ok(Stored {
             n_samples,
@@ -314,6 +323,7 @@ impl Store {
             throttled,
             side_band_lost,
             full_rings,
+            left_out,
         })
     }
 

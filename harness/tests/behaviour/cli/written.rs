@@ -192,6 +192,40 @@ fn inject_may_write_what_it_reads() {
     assert_eq!(read("run.data"), read("other.data"));
 }
 
+/// perf leaves them out in silence.
+#[test]
+fn a_feature_that_a_pipes_record_has_no_room_for_is_left_out_and_said() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let long = "x".repeat(70_000);
+    let record = ["record", "-e", "sched:sched_process_exec", "-o"];
+    let said = "  feature CMDLINE is left out: a pipe's record has no room for its 70";
+    let with = |output: &str, long: &str| {
+        let command = [
+            "sh",
+            "-c",
+            "exec \"$0\" \"$@\" > piped",
+            env!("CARGO_BIN_EXE_harness"),
+        ];
+        let run = project.run(
+            &[],
+            &[&command, &record[..], &[output, "true", long]].concat(),
+        );
+        run.assert_status(0);
+        run.stderr
+    };
+    assert!(with("-", &long).contains(said));
+    project.harness(&["script", "-i", "piped"]).assert_status(0);
+    assert!(!with("-", "short").contains("left out"));
+    assert!(!with("whole", &long).contains("left out"));
+    let words = "exec \"$0\" inject -b -i whole -o - > piped";
+    let run = project.run(&[], &["sh", "-c", words, env!("CARGO_BIN_EXE_harness")]);
+    run.assert_status(0);
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let names = |file: &str| project.harness(&["script", "-i", file]).stdout;
+    assert_eq!(names("piped"), names("whole"));
+}
+
 #[test]
 fn a_full_file_system_is_an_error_and_leaves_what_was_there() {
     require!(right_to_trace());

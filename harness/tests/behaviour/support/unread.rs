@@ -1,5 +1,5 @@
-//! Records that nobody reads while a workload makes its calls, on a machine of any speed: the harness
-//! is stopped for that time, or waits for the workload's end.
+//! Records that nobody reads while a workload makes its calls, on a machine of any speed: the
+//! harness is stopped for that time, or waits for the workload's end.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, PipeReader, Write};
