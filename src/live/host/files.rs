@@ -1,5 +1,6 @@
 //! What lies under a name.
 
+use nix::sys::statfs::{BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, FsType, TMPFS_MAGIC, statfs};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
@@ -25,7 +26,7 @@ pub enum Lying {
 }
 
 /// Whether a name may have been made, taken away or given to another file after `since`: its folder
-/// has changed, or cannot be looked at.
+/// has changed, or cannot be looked at, and it is not known that its file got the name before.
 #[must_use]
 pub fn has_changed(path: &Path, since: SystemTime) -> bool {
     let Some(folder) = path.parent() else {
@@ -35,11 +36,22 @@ pub fn has_changed(path: &Path, since: SystemTime) -> bool {
     if ["/proc", "/sys"].iter().any(|it| folder.starts_with(it)) {
         return false;
     }
-    let changed = fs::symlink_metadata(folder).ok();
-    changed
-        .and_then(|metadata| changed_at(&metadata))
-        .is_none_or(|changed| changed >= since)
+    let metadata = |path| fs::symlink_metadata(path).ok();
+    let is_before = |it: &fs::Metadata| changed_at(it).is_some_and(|changed| changed < since);
+    let Some(holder) = metadata(folder) else {
+        return true;
+    };
+    let has_had_its_name = || {
+        metadata(path).is_some_and(|it| it.dev() == holder.dev() && is_before(&it))
+            && statfs(folder).is_ok_and(|it| NAMING.contains(&it.filesystem_type()))
+    };
+    !is_before(&holder) && !has_had_its_name()
 }
+
+/// The file systems on which a file that gets a name changes then: `rename(2)` and `link(2)` set its
+/// `st_ctime`, which no call sets back. xfs does not where two names of a folder are exchanged, nor
+/// does overlayfs above it.
+const NAMING: [FsType; 3] = [EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC];
 
 fn changed_at(metadata: &fs::Metadata) -> Option<SystemTime> {
     let since = u64::try_from(metadata.ctime()).ok()?;
@@ -72,5 +84,39 @@ pub fn lying(path: &Path) -> Lying {
     match (fs::read_link(path), changed_at(&metadata)) {
         (Ok(to), Some(changed)) => Lying::Link(identity, to.into_os_string().into_vec(), changed),
         _ => Lying::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_changed_with_its_folder_unless_its_file_is_known_to_have_had_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in ["kept", "moved", "linked", "given", "taken"] {
+            fs::write(at(name), "").unwrap();
+        }
+        fs::create_dir(at("folder")).unwrap();
+        // Times of files have the grain of the kernel's tick.
+        let since = SystemTime::now() + Duration::from_millis(10);
+        assert!(!has_changed(&at("kept"), since));
+        let changed = |path: &Path| changed_at(&fs::symlink_metadata(path).unwrap()).unwrap();
+        while changed(folder.path()) < since {
+            fs::write(at("made"), "").unwrap();
+            fs::remove_file(at("made")).unwrap();
+        }
+        fs::write(at("made"), "").unwrap();
+        fs::rename(at("moved"), at("new")).unwrap();
+        fs::hard_link(at("linked"), at("link")).unwrap();
+        fs::rename(at("given"), at("taken")).unwrap();
+        for name in ["made", "moved", "new", "link", "given", "taken"] {
+            assert!(has_changed(&at(name), since), "{name}");
+        }
+        let tells = NAMING.contains(&statfs(folder.path()).unwrap().filesystem_type());
+        for name in ["kept", "folder"] {
+            assert_eq!(has_changed(&at(name), since), !tells, "{name}");
+        }
     }
 }
