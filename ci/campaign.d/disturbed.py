@@ -128,13 +128,17 @@ def disturb(step: Step, command, whole: Reference, what: str, where: str, folder
     else:
         gone = {"targets": base, "TMPDIR": temporary}.get(where, step.rng.choice([base, temporary]))
         timer = threading.Timer(step.rng.uniform(0, whole.done.wall * BEYOND), vanish, [gone])
+    started = step.start([str(step.lab.harness), *command.words], cwd=base, env={"TMPDIR": str(temporary)})
+    # A folder that is gone before the command is in it is none that vanishes from under it.
+    if timer:
         timer.start()
-    done = step.harness(*command.words, cwd=base, env={"TMPDIR": str(temporary)})
+    done = started.wait()
     step.runs += 1
     if timer:
         timer.cancel()
         timer.join()
-        step.sane(done, command.statuses | {1})
+        # What a command reads may have vanished as well, which is wrong input.
+        step.sane(done, command.statuses | {1, 2})
         return
     step.sane(done, command.statuses | {1})
     if whole.done.status and done.status == 0:

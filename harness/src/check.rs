@@ -18,7 +18,6 @@ use perf_records::glob::is_glob;
 use perf_records::units::shown_path;
 use stating::state;
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::matching::{Blaming, blaming_calls, stated_calls};
@@ -375,9 +374,10 @@ fn judge(arguments: &Arguments, checked: Checked, sink: &mut Sink) -> Result<u8,
         head: "",
     };
     let color = arguments.output.is_none() && out::has_colors(&std::io::stderr());
-    let is_written = sink.write_all(whole.text(results.format, color).as_bytes());
+    let is_said = sink.put(&whole.text(results.format, color));
     let told = out::Told::default();
-    let all_well = results.write(&whole, &told) && told.all() && is_written.is_ok();
+    let all_well = results.write(&whole, &told) && told.all();
+    is_said?;
     Ok(match all_well {
         true => exit_status(&[verdict]),
         false => status::TROUBLE,

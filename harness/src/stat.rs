@@ -7,7 +7,6 @@ use crate::{signals, status};
 use perf_live::host::Host;
 use perf_live::sandbox::Stdio;
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 use trace_harness::plan::RecordWish;
@@ -110,9 +109,7 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
         Format::Text => counted.human(&mut text, &whom.named()),
         Format::Json => counted.json(&mut text),
     }
-    output
-        .write_all(text.as_bytes())
-        .map_err(|error| other(error, None))?;
+    output.put(&text)?;
     output.finish()?;
     if end.left {
         note!("harness: what the command left behind lives on, uncounted");

@@ -7,7 +7,6 @@ use crate::trace::Sink;
 use crate::{reports, status};
 use perf_live::units::ExitKind;
 use perf_records::units::shown_path;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use trace_harness::matching::{Blaming, Handed, Statement, statement};
 use trace_harness::report::Stated;
@@ -55,16 +54,18 @@ pub(super) fn state(
         }
         text
     };
-    let is_written = sink.write_all(text(arguments.results.format).as_bytes());
+    // The other files are written all the same.
+    let is_said = sink.put(&text(arguments.results.format));
     let files = arguments.results.forms();
     let files = files.map(|(form, path)| (path, text(form)));
-    let mut all_well = reports::write_all(files) && is_written.is_ok();
+    let mut all_well = reports::write_all(files);
     for note in &report.notes {
         note!("note: {note}");
     }
     if let Some(file) = &arguments.learn {
         all_well &= learn(file, command, &statement, &run, stated.is_complete());
     }
+    is_said?;
     let exit = run.exit.yes().copied();
     Ok(match exit {
         Some(exit) if all_well && stated.is_complete() => match exit {

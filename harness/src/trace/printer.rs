@@ -4,7 +4,7 @@ use super::delivered::{Signals, Step};
 use super::options::Format;
 use super::sched::View;
 use super::spans::{self, Spans};
-use super::{Sink, Trouble, other};
+use super::{Sink, Trouble};
 use crate::out::note;
 use crate::status;
 use perf_live::events::Account;
@@ -12,7 +12,6 @@ use perf_live::events::Origin;
 use perf_live::units::ExitKind;
 use perf_records::record::LayoutTable;
 use perf_records::space::Stack;
-use std::io::Write;
 use std::sync::Arc;
 use syscall_model::{Call, Choice, Observation, Signatures};
 use trace_harness::plan::EventsPlan;
@@ -82,11 +81,8 @@ impl<'a> Printer<'a> {
     }
 
     fn flush(&mut self) {
-        if let Err(error) = self.sink.write_all(self.text.as_bytes()) {
-            self.error.get_or_insert(other(
-                error,
-                Some("the trace could not be written".to_owned()),
-            ));
+        if let Err(error) = self.sink.put(&self.text) {
+            self.error.get_or_insert(error);
         }
         self.text.clear();
     }

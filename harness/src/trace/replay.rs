@@ -10,7 +10,6 @@ use crate::status;
 use perf_live::host::{Catalogue, Host};
 use perf_records::units::TracepointName;
 use perf_records::units::shown_path;
-use std::io::Write;
 use std::path::Path;
 use syscall_model::{Choice, Signatures, UNREAD};
 use trace_harness::plan::{self, MemoryPlan};
@@ -97,8 +96,7 @@ pub(crate) fn text(file: &Path, head: &str, to: &Path) -> Result<(), Trouble> {
     let host = Host::running();
     let signatures = signatures(&recording, &host);
     let mut sink = sink(Some(&to.to_owned()))?;
-    let written = sink.write_all(head.as_bytes());
-    written.map_err(|error| other(error, None))?;
+    sink.put(head)?;
     let form = Form {
         format: Format::Text,
         choice: Choice::default(),

@@ -47,17 +47,13 @@ pub(crate) fn unwritable(path: &Path, error: &(dyn std::error::Error + 'static))
     ))
 }
 
-impl Write for Sink {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Error(stderr) => stderr.write(bytes),
-            Self::File(file, _) => file.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+/// Something could not be written, for want of room for example; what was there before stays.
+#[derive(Debug, thiserror::Error)]
+enum Unwritten {
+    #[error("cannot write to standard error")]
+    Stderr(#[source] io::Error),
+    #[error("cannot write `{}`", shown_path(.0))]
+    File(PathBuf, #[source] io::Error),
 }
 
 impl Sink {
@@ -71,6 +67,17 @@ impl Sink {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Writes a text, or says to what it could not be written.
+    pub(crate) fn put(&mut self, text: &str) -> Result<(), Trouble> {
+        let unwritten = match self {
+            Self::Error(stderr) => stderr.write_all(text.as_bytes()).map_err(Unwritten::Stderr),
+            Self::File(file, path) => file
+                .write_all(text.as_bytes())
+                .map_err(|error| Unwritten::File(path.clone(), error)),
+        };
+        unwritten.map_err(|error| other(error, None))
     }
 
     /// All was written.

@@ -241,8 +241,11 @@ fn a_full_file_system_is_an_error_and_leaves_what_was_there() {
                   exit $status";
     let harness = env!("CARGO_BIN_EXE_harness");
     let calls = "for i in 1 2 3 4 5 6 7 8 9; do ls -R . > /dev/null; done";
-    let cases: [(&[&str], i32); 4] = [
+    let many = "mkdir -p d; for i in $(seq 300); do : > d/a-file-of-its-own-$i; done";
+    let check = ["check", "--format", "json", "-o", "small/file"];
+    let cases: [(&[&str], i32); 5] = [
         (&["trace", "-o", "small/file", "sh", "-c", calls], 125),
+        (&[&check[..], &["--", "sh", "-c", many]].concat(), 125),
         (
             &[
                 "trace",
