@@ -49,6 +49,7 @@ pub fn crashed_json(out: &mut String, study: &CrashStudy, written: Option<&Path>
         line.put("failed", study.crashed.failed);
         line.put("unknown", &study.crashed.unknown);
         line.put("worst", study.crashed.worst.as_ref().map(|it| it.state));
+        line.put("blind", study.crashed.is_blind);
         line.put("written", written.map(Path::to_string_lossy));
         line.put("interrupted", study.interrupted);
     });
@@ -86,6 +87,9 @@ pub fn crashed_human(out: &mut String, study: &CrashStudy, written: Option<&Path
     };
     for why in &crashed.unknown {
         let _ = writeln!(out, "  unknown: {why}");
+    }
+    if let Some(remark) = crashed.remark() {
+        let _ = writeln!(out, "  {remark}");
     }
     if let Some(written) = written {
         let _ = writeln!(out, "  written: {}", written.display());

@@ -21,8 +21,9 @@ pub struct Crashed {
     pub unknown: Vec<String>,
     /// Whether the workload changed nothing, so that there is nothing to lose.
     pub is_idle: bool,
-    /// What is to be known beside.
-    pub remarks: Vec<String>,
+    /// Whether the recovery passes as well where each byte that the run wrote is another one, as no
+    /// power cut leaves it; `None` where that was not tried.
+    pub is_blind: Option<bool>,
 }
 
 /// A state that the recovery failed on.
@@ -50,6 +51,10 @@ pub struct Failure {
 pub const IDLE: &str =
     "the workload changed nothing in the folder, so no power cut can take anything";
 
+/// What is said of a recovery that is blind.
+const BLIND: &str = "the recovery passes as well where each byte that the run wrote is another one: \
+                     it does not look at what was written";
+
 /// So many lines of a folder, and of what was lost, are shown.
 const SHOWN: usize = 12;
 
@@ -63,6 +68,12 @@ impl Crashed {
             None => format!("{tried} {states}, all that `{model}` allows"),
             Some(power) => format!("{tried} {states} of about 2^{power} that `{model}` allows"),
         }
+    }
+
+    /// What is to be known of the recovery beside that it passes.
+    #[must_use]
+    pub fn remark(&self) -> Option<&'static str> {
+        (self.is_blind == Some(true)).then_some(BLIND)
     }
 }
 
@@ -97,8 +108,8 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
         let text = format!("recovers after a power cut: {}", crashed.extent());
         findings.push(Finding::remark(About::Crash, text));
     }
-    let remarks = crashed.remarks.iter();
-    findings.extend(remarks.map(|text| Finding::remark(About::Crash, text)));
+    let remark = crashed.remark();
+    findings.extend(remark.map(|text| Finding::remark(About::Crash, text)));
     findings
 }
 

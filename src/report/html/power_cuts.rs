@@ -60,6 +60,9 @@ pub(in crate::report) fn write(out: &mut String, start: &CrashStart, study: &Cra
         lines(out, crashed.unknown.iter().flat_map(|why| why.lines()));
         out.push_str("</section>\n");
     }
+    if let Some(remark) = crashed.remark() {
+        let _always_fits = writeln!(out, "<p>{remark}</p>");
+    }
     timeline(out, start, crashed.worst.as_ref());
     failures(out, study);
     out.push_str("</main>\n</body>\n</html>\n");

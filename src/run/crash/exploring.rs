@@ -171,15 +171,9 @@ pub(in crate::run) fn explore(
             crashed.count(tried, &told);
         }
     }
-    if crashed.tried > 0 && crashed.failed == 0 && crashed.unknown.is_empty() {
-        match is_blind(bench, plan, built, control)? {
-            Some(true) => run.findings.push(Finding::remark(About::Crash, BLIND)),
-            Some(false) => {}
-            None => {
-                run.interrupted = true;
-                return Ok(());
-            }
-        }
+    if look_at_recovery(bench, plan, built, &mut crashed, control)? {
+        run.interrupted = true;
+        return Ok(());
     }
     if crashed.tried == 0 && crashed.unknown.is_empty() && !crashed.is_idle {
         crashed.unknown.push("no state was tried".to_owned());
@@ -188,19 +182,24 @@ pub(in crate::run) fn explore(
     Ok(())
 }
 
-const BLIND: &str = "the recovery passes as well where each byte that the run wrote is another one: \
-                     it does not look at what was written";
-
-/// Whether the recovery passes where the run ended, with other bytes in each file that it wrote: no
-/// file system leaves that. `None` if it was interrupted.
-fn is_blind(
+/// Tries a recovery that passed on all states where the run ended, with other bytes in each file
+/// that it wrote: no file system leaves that. Returns whether it was interrupted.
+///
+/// # Errors
+/// [`NoRun`]: the harness could not do its work.
+pub(in crate::run) fn look_at_recovery(
     bench: &Bench<'_>,
     plan: &CrashPlan,
     built: &Built,
+    crashed: &mut Crashed,
     control: &mut dyn Control,
-) -> Result<Option<bool>, NoRun> {
+) -> Result<bool, NoRun> {
+    if crashed.tried == 0 || crashed.failed > 0 || !crashed.unknown.is_empty() {
+        return Ok(false);
+    }
     let Some(tree) = built.log.spoilt() else {
-        return Ok(Some(false));
+        crashed.is_blind = Some(false);
+        return Ok(false);
     };
     let state = State {
         moment: built.calls.len(),
@@ -208,8 +207,10 @@ fn is_blind(
         ..State::default()
     };
     let tried = recover(bench, plan, built, (state, &tree), control)?;
-    let passes = tried.judgement.verdict() == Verdict::Pass;
-    Ok((!tried.interrupted).then_some(passes))
+    if !tried.interrupted {
+        crashed.is_blind = Some(tried.judgement.verdict() == Verdict::Pass);
+    }
+    Ok(tried.interrupted)
 }
 
 impl Crashed {

@@ -17,7 +17,9 @@ mod of_sockets;
 mod of_xattrs;
 mod witness;
 
-pub(super) use exploring::{Tried, conclude, explore, keep, kept, laid, recover, spoken, told};
+pub(super) use exploring::{
+    Tried, conclude, explore, keep, kept, laid, look_at_recovery, recover, spoken, told,
+};
 pub(super) use folder::{Before, scan};
 pub(super) use of_sockets::Stream;
 pub(super) use witness::{Witness, Witnessed};

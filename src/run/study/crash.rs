@@ -4,7 +4,7 @@ mod written;
 
 use crate::crash::{Built, Coverage, Pieces, State};
 use crate::plan::{CrashPlan, Plan};
-use crate::run::crash::{Tried, recover, spoken, told};
+use crate::run::crash::{Tried, look_at_recovery, recover, spoken, told};
 use crate::run::once::once;
 use crate::run::ready::Ready;
 use crate::run::scenario::NoRun;
@@ -69,6 +69,18 @@ pub enum CrashError {
     /// The harness could not do its work.
     #[error(transparent)]
     Run(#[from] RunError),
+}
+
+impl From<NoRun> for CrashError {
+    fn from(error: NoRun) -> Self {
+        match error {
+            NoRun::Error(error) => error.into(),
+            NoRun::Outcome(outcome) => Self::NoPass {
+                verdict: outcome.verdict,
+                findings: outcome.findings,
+            },
+        }
+    }
 }
 
 /// What is going to be tried.
@@ -181,17 +193,15 @@ impl Suite<'_> {
         };
         let work = |state: &State| all.one(state, &mut *control(), report);
         side_by_side(&states, options.jobs, &work, &|()| {});
-        let interrupted = all.over.load(Ordering::Relaxed);
-        let (crashed, mut failures, error) = all.counted.into_inner().unwrap_or_default();
-        match error {
-            Some(NoRun::Error(error)) => return Err(error.into()),
-            Some(NoRun::Outcome(outcome)) => {
-                return Err(CrashError::NoPass {
-                    verdict: outcome.verdict,
-                    findings: outcome.findings,
-                });
-            }
-            None => {}
+        let mut interrupted = all.over.load(Ordering::Relaxed);
+        let (mut crashed, mut failures, error) = all.counted.into_inner().unwrap_or_default();
+        if let Some(error) = error {
+            return Err(error.into());
+        }
+        // One state says nothing of the recovery as a whole.
+        if !interrupted && options.only.is_none() {
+            let control = &mut *control();
+            interrupted = look_at_recovery(self.bench, crash, built, &mut crashed, control)?;
         }
         failures.sort_by_key(|failure| failure.state);
         let worst = crashed.worst.as_ref().and_then(|failure| {
@@ -238,23 +248,22 @@ impl Suite<'_> {
             let dir = lay_out(self.bench, plan, &item.file)?;
             Ok(once(self.bench, plan, &mut *control(), Extras::default(), &dir)?.0)
         };
-        let (verdict, findings) = match run() {
-            Ok(run) if run.interrupted => return Err(CrashError::Interrupted),
-            Ok(run) => {
-                let apart = Plan {
-                    crash: None,
-                    ..plan.clone()
-                };
-                let judgement = verdict::judge(&apart, &run);
-                match judgement.verdict() {
-                    Verdict::Pass => return Ok(run),
-                    verdict => (verdict, judgement.findings),
-                }
-            }
-            Err(NoRun::Error(error)) => return Err(error.into()),
-            Err(NoRun::Outcome(outcome)) => (outcome.verdict, outcome.findings),
+        let run = run()?;
+        if run.interrupted {
+            return Err(CrashError::Interrupted);
+        }
+        let apart = Plan {
+            crash: None,
+            ..plan.clone()
         };
-        Err(CrashError::NoPass { verdict, findings })
+        let judgement = verdict::judge(&apart, &run);
+        match judgement.verdict() {
+            Verdict::Pass => Ok(run),
+            verdict => Err(CrashError::NoPass {
+                verdict,
+                findings: judgement.findings,
+            }),
+        }
     }
 
     /// Lays a state out where it stays.

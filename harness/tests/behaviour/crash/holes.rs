@@ -155,8 +155,28 @@ fn a_recovery_that_does_not_look_at_what_was_written_is_told_of() {
     for (recovery, is_told) in [("test ! -d f", true), (looks, false)] {
         let recovers = format!("recovers: {{ shell: \"{recovery}\" }}");
         let project = shell("printf x > f", &recovers);
-        let run = project.harness(&["run", "scenarios"]);
-        run.assert_status(0);
-        assert_eq!(run.stdout.contains(is_blind), is_told, "{}", run.stdout);
+        for words in [&["run", "scenarios"], &["crash", "scenarios/it.yaml"]] {
+            let run = project.harness(words);
+            run.assert_status(0);
+            assert_eq!(run.stdout.contains(is_blind), is_told, "{}", run.stdout);
+        }
+        let is_blind = |status, options| {
+            let lines = super::crash(&project, status, options);
+            lines.last().expect("a last line")["blind"].clone()
+        };
+        assert_eq!(is_blind(0, &[]), is_told);
+        // One state says nothing of the recovery as a whole.
+        assert_eq!(is_blind(0, &["--state", "1"]), serde_json::Value::Null);
     }
+}
+
+#[test]
+fn a_recovery_that_fails_is_not_asked_whether_it_looks() {
+    require!(right_to_trace());
+    let recovers = "recovers: { shell: 'test ! -e f' }";
+    let lines = super::crash(&shell("printf x > f", recovers), 1, &[]);
+    assert_eq!(
+        lines.last().expect("a last line")["blind"],
+        serde_json::Value::Null
+    );
 }
