@@ -2,14 +2,14 @@
 
 mod writing;
 
-use crate::out::{note, note_for_now};
+use crate::out::note;
+use crate::progress::Progress;
 use crate::suite::skipped;
 use crate::{bench, out, signals, status, suite};
 use perf_live::errors::chain;
 use perf_live::host::Host;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use trace_harness::report;
 use trace_harness::run::{
     Bench, Control, CrashError, CrashOptions, CrashStart, CrashStudy, Item, Suite,
@@ -148,9 +148,7 @@ fn status_of(error: &CrashError) -> u8 {
 struct Printer<'a> {
     arguments: &'a Arguments,
     told: &'a out::Told,
-    progress: bool,
-    start: Mutex<Option<CrashStart>>,
-    done: AtomicUsize,
+    begun: Mutex<Option<(CrashStart, Progress)>>,
 }
 
 impl<'a> Printer<'a> {
@@ -158,9 +156,7 @@ impl<'a> Printer<'a> {
         Self {
             arguments,
             told,
-            progress: out::has_sequences(&std::io::stderr()),
-            start: Mutex::new(None),
-            done: AtomicUsize::new(0),
+            begun: Mutex::new(None),
         }
     }
 
@@ -182,17 +178,15 @@ impl<'a> Printer<'a> {
             }
         }
         self.told.print(&text);
-        if let Ok(mut kept) = self.start.lock() {
-            *kept = Some(start.clone());
-        }
+        let states = self.arguments.state.map_or(start.states, |_| 1);
+        let progress = Progress::begin(states, "states");
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        *begun = Some((start.clone(), progress));
     }
 
     fn report(&self, tried: &trace_harness::verdict::Failure) {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        let Ok(start) = self.start.lock() else {
-            return;
-        };
-        let Some(start) = start.as_ref() else {
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((start, progress)) = begun.as_ref() else {
             return;
         };
         if self.arguments.format == Format::Json {
@@ -200,14 +194,14 @@ impl<'a> Printer<'a> {
             report::state_json(&mut text, start, tried);
             self.told.print(&text);
         }
-        if self.progress && done.is_multiple_of(16) {
-            note_for_now!("\r\u{1b}[K{done} of {} states", start.states);
-        }
+        progress.one_more();
     }
 
     fn finish(&self, bench: &Bench<'_>, study: &CrashStudy) -> u8 {
-        if self.progress {
-            note_for_now!("\r\u{1b}[K");
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = begun.as_ref();
+        if let Some((_, progress)) = begun {
+            progress.end();
         }
         let folder = self.arguments.write.as_deref();
         let written = folder.zip(study.worst.as_ref()).map(|(folder, worst)| {
@@ -219,9 +213,7 @@ impl<'a> Printer<'a> {
         match self.arguments.format {
             Format::Json => report::crashed_json(&mut text, study, path),
             Format::Html => {
-                if let Ok(start) = self.start.lock()
-                    && let Some(start) = start.as_ref()
-                {
+                if let Some((start, _)) = begun {
                     report::crashed_html(&mut text, start, study);
                 }
             }

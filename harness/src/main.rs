@@ -24,6 +24,7 @@ mod mutate;
 mod new;
 mod out;
 mod policy;
+mod progress;
 mod record;
 mod reports;
 mod results;

@@ -2,7 +2,8 @@
 
 mod writing;
 
-use crate::out::{note, note_for_now};
+use crate::out::note;
+use crate::progress::Progress;
 use crate::suite::{graver, skipped};
 use crate::{bench, out, signals, status, suite};
 use perf_live::errors::chain;
@@ -11,7 +12,6 @@ use perf_records::units::shown_path;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 use syscall_model::names::Abi;
 use syscall_model::select::Selection;
 use trace_harness::report;
@@ -196,14 +196,11 @@ struct Printer<'a> {
     arguments: &'a Arguments,
     bench: &'a Bench<'a>,
     told: &'a out::Told,
-    progress: bool,
     state: Mutex<State>,
 }
 
 struct State {
-    plan: Option<SweepPlan>,
-    began: Instant,
-    done: usize,
+    begun: Option<(SweepPlan, Progress)>,
     written: BTreeMap<(usize, i32), String>,
     unwritten: bool,
 }
@@ -214,11 +211,8 @@ impl<'a> Printer<'a> {
             arguments,
             bench,
             told,
-            progress: out::has_sequences(&std::io::stderr()),
             state: Mutex::new(State {
-                plan: None,
-                began: Instant::now(),
-                done: 0,
+                begun: None,
                 written: BTreeMap::new(),
                 unwritten: false,
             }),
@@ -249,35 +243,22 @@ impl<'a> Printer<'a> {
         }
         self.told.print(&text);
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.plan = Some(plan.clone());
-        state.began = Instant::now();
+        state.begun = Some((plan.clone(), Progress::begin(plan.runs, "runs")));
     }
 
     fn report(&self, swept: &Swept) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(plan) = state.plan.take() else {
+        let Some((plan, progress)) = state.begun.take() else {
             return;
         };
-        state.done += 1;
         let file = self.write(&plan, swept, &mut state);
         if self.arguments.format == Format::Json {
             let mut text = String::new();
             report::swept_json(&mut text, &plan, swept, file.as_deref());
             self.told.print(&text);
         }
-        if self.progress {
-            let left = plan.runs.saturating_sub(state.done);
-            let seconds = left_of(state.began.elapsed(), state.done, left).as_secs();
-            match left {
-                0 => note_for_now!(""),
-                _ => note_for_now!(
-                    "{} of {} runs, about {seconds} s left",
-                    state.done,
-                    plan.runs
-                ),
-            }
-        }
-        state.plan = Some(plan);
+        progress.one_more();
+        state.begun = Some((plan, progress));
     }
 
     /// Writes the scenario of a run that was not handled; returns its path.
@@ -305,8 +286,8 @@ impl<'a> Printer<'a> {
     /// Prints what is to be known when all is over; returns the status.
     fn finish(&self, sweep: &Sweep) -> u8 {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.progress {
-            note_for_now!("");
+        if let Some((_, progress)) = &state.begun {
+            progress.end();
         }
         if self.arguments.format == Format::Human {
             let mut text = String::new();
@@ -331,11 +312,4 @@ impl<'a> Printer<'a> {
             false => of_runs,
         }
     }
-}
-
-/// How long the runs that are left will take if they are as the others.
-fn left_of(took: Duration, done: usize, left: usize) -> Duration {
-    let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let each = took.checked_div(count(done)).unwrap_or_default();
-    each.saturating_mul(count(left))
 }

@@ -242,6 +242,37 @@ fn a_terminal_has_colours_and_progress_as_its_user_wants_them() {
     }
 }
 
+#[test]
+fn a_terminal_has_the_progress_of_many_states_and_runs_and_a_file_has_not() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    let cut = "workload: { shell: '> f' }\ncrash: { recovers: { run: ['true'] } }\nsnapshot: false";
+    project.scenario("cut", cut);
+    let swept = "workload: { shell: 'mkdir a || mkdir b || exit 0' }\n\
+        trace: { events: [{ syscalls: [mkdir, mkdirat] }] }\nsnapshot: false";
+    project.scenario("swept", swept);
+    let cases = [
+        (["crash", "scenarios/cut.yaml"], "states"),
+        (["sweep", "scenarios/swept.yaml"], "runs"),
+    ];
+    for (words, what) in cases {
+        let text = on_terminal(&project, &[("TERM", "xterm")], &words);
+        let line = format!("\r\u{1b}[K1 of ");
+        let mut told = text.split(&line).skip(1);
+        let told = told.next().unwrap_or_else(|| panic!("{text:?}"));
+        let told = told.split('\r').next().expect("a line");
+        assert!(told.contains(&format!(" {what}, about ")), "{text:?}");
+        // In the end nothing is left of it.
+        assert!(
+            !screen(&text).iter().any(|line| line.contains("about")),
+            "{text:?}"
+        );
+        let run = project.harness(&words);
+        assert!(!run.stderr.contains("left"), "{}", run.stderr);
+    }
+}
+
 /// The test's own terminal: of a text that is overwritten the tail stays, unless it is erased.
 #[test]
 fn a_screen_keeps_what_nobody_erased() {
