@@ -56,7 +56,7 @@ pub use text::{
     Shown, Values, returns, write_argument, write_arguments, write_read_argument, write_result,
 };
 pub use track::Tracker;
-pub use tree::{Doubt, Found, Ground, Identity, Reached, Why};
+pub use tree::{Anchored, Doubt, Found, Ground, Identity, Led, Reached, Why};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! What one call's descriptors referred to.
 
-use super::super::tree::Reached;
+use super::super::tree::{Anchored, Reached};
 use super::file::OpenFile;
 use std::sync::Arc;
 
@@ -51,6 +51,7 @@ struct Known {
     opened: Vec<(i32, State)>,
     paths: Vec<(u8, Box<[u8]>)>,
     reached: Vec<(u8, Reached)>,
+    anchored: Vec<(u8, Anchored)>,
 }
 
 pub(super) const RESULT: usize = 6;
@@ -100,6 +101,15 @@ impl Files {
             .map_or(&Reached::Untold, |(_, reached)| reached)
     }
 
+    /// What of that was there before the run; `None` where names are not followed, where it is not
+    /// known, and of what is in no folder.
+    #[must_use]
+    pub fn anchored(&self, place: usize) -> Option<&Anchored> {
+        let anchored = self.known.iter().flat_map(|known| &known.anchored);
+        let mut found = anchored.filter(|(at, _)| usize::from(*at) == place);
+        found.next().map(|(_, anchored)| anchored)
+    }
+
     /// The same of a returned descriptor.
     #[must_use]
     pub fn reached_by_result(&self) -> &Reached {
@@ -141,6 +151,13 @@ impl Files {
         if reached != Reached::Untold {
             let known = self.known.get_or_insert_default();
             known.reached.push((place, reached));
+        }
+    }
+
+    pub(super) fn add_anchored(&mut self, place: u8, anchored: Option<Anchored>) {
+        if let Some(anchored) = anchored {
+            let known = self.known.get_or_insert_default();
+            known.anchored.push((place, anchored));
         }
     }
 

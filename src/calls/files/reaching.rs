@@ -47,7 +47,12 @@ impl Tables {
         for place in 0..6 {
             if let Lookup::Open(file) = pending.files.argument(place) {
                 let reached = reached(tree, file);
+                let anchored = match &file.place {
+                    Where::At(spot, _) => tree.anchored_at(*spot),
+                    _ => None,
+                };
                 pending.files.add_reached(place as u8, reached);
+                pending.files.add_anchored(place as u8, anchored);
             }
         }
     }
@@ -118,6 +123,7 @@ impl Tables {
                 reached = Reached::Unknown(Why::Raced);
             }
             call.files.add_reached(*place, reached);
+            call.files.add_anchored(*place, tree.anchored(walked));
         }
         if let Some(place) = address_place(name).filter(|_| is_named_by(name))
             && let Some((_, mut walked)) = self.socket_path(&mut tree, (at, place), call, pending)
@@ -127,6 +133,7 @@ impl Tables {
             }
             let reached = reached_by(&mut tree, at.thread, &walked, false);
             call.files.add_reached(place as u8, reached);
+            call.files.add_anchored(place as u8, tree.anchored(&walked));
         }
         self.tree = Some(tree);
         walks
@@ -261,7 +268,7 @@ impl Tables {
         };
         match (&walked.target, &walked.last) {
             (Target::At(spot), _) if flags & UNNAMED == UNNAMED => {
-                Where::At(spot.of(tree.unnamed(New::File)), doubt())
+                Where::At(spot.of(tree.unnamed_in(spot.node())), doubt())
             }
             (Target::At(spot), _) => Where::At(*spot, doubt()),
             (Target::Absent, Some((folder, name))) => {

@@ -10,6 +10,7 @@
 //! another thread changed one of them in the meantime, or is about to and ends later, the walk's
 //! result is in doubt.
 
+mod anchor;
 mod calls;
 mod doubt;
 mod ground;
@@ -20,6 +21,7 @@ mod processes;
 mod supposed;
 mod walk;
 
+pub use anchor::{Anchored, Led};
 pub use calls::needed;
 pub(crate) use calls::{Change, Looks, change, looks};
 pub use doubt::{Doubt, Reached};

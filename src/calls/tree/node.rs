@@ -24,6 +24,8 @@ pub(super) struct Node {
     pub(super) kind: Kind,
     /// Every name that it was seen to have; the present one is the last.
     pub(super) links: Vec<(NodeId, Box<[u8]>)>,
+    /// The name that it had before the run, of what was looked up by one.
+    pub(super) origin: Option<(NodeId, Box<[u8]>)>,
     /// Whether the run made it, or its scenario laid it out.
     pub(super) is_own: bool,
     /// Of a folder, and of a file that nothing but a descriptor leads to none.
@@ -120,6 +122,7 @@ impl Tree {
                 rest: Rest::Ground(Box::default()),
             },
             links: Vec::new(),
+            origin: None,
             is_own: false,
             parent: None,
         };
@@ -190,6 +193,7 @@ impl Tree {
         self.nodes.push(Node {
             kind,
             links: Vec::new(),
+            origin: None,
             is_own,
             parent: None,
         });
@@ -257,6 +261,7 @@ impl Tree {
         self.link(node, folder, name);
         if let Some(node) = self.node_mut(node) {
             node.parent.get_or_insert(folder);
+            node.origin.get_or_insert_with(|| (folder, name.into()));
         }
         Some(self.set(folder, name, Entry::Is(node)))
     }
@@ -305,6 +310,15 @@ impl Tree {
             },
         };
         self.add(kind, true)
+    }
+
+    /// A new file without a name, in a folder (`O_TMPFILE`).
+    pub(crate) fn unnamed_in(&mut self, folder: NodeId) -> NodeId {
+        let id = self.unnamed(New::File);
+        if let Some(node) = self.node_mut(id) {
+            node.parent = Some(folder);
+        }
+        id
     }
 
     /// Gives a file a name, at this moment.
