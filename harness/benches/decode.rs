@@ -106,6 +106,7 @@ fn capture(bench: &Bench<'_>, plan: &EventsPlan) -> (Vec<u8>, LayoutTable<Origin
         group: None,
         held: Default::default(),
         allowed: None,
+        ruled: None,
         lasts: None,
     };
     let corked = sandbox::launch(&workload).expect("a process");

@@ -91,7 +91,7 @@ enum Command {
     Sweep(sweep::Arguments),
     /// Run a recovery on every state that a power cut may leave
     Crash(crash::Arguments),
-    /// Make a policy for seccomp of what scenarios do, or compare one
+    /// Make a seccomp or Landlock policy of scenarios, or compare one
     Policy(policy::Arguments),
     /// Run any command, say what it did, or hold that to rules
     Check(check::Arguments),

@@ -1,4 +1,4 @@
-//! `harness policy`: what scenarios need of the kernel, as a policy for seccomp.
+//! `harness policy`: what scenarios need of the kernel, as a policy for seccomp or Landlock.
 
 mod recordings;
 
@@ -12,7 +12,8 @@ use recordings::recordings;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use trace_harness::policy::{Demand, Form, Needs, Policy, drift, why};
+use trace_harness::policy::landlock::{self, DIRECTORY, Ruleset};
+use trace_harness::policy::{Demand, Form, Needs, Policy, PolicyFile, drift, why};
 use trace_harness::report;
 use trace_harness::run::{Bench, Control, Item, Options, ScenarioReport, Suite};
 use trace_harness::verdict::{Known, Verdict};
@@ -44,6 +45,14 @@ pub(crate) struct Arguments {
     /// `socket` and `socketpair`, the options of `prctl` and the flags of `clone`
     #[arg(long, conflicts_with = "check")]
     names: bool,
+    /// The ABI of Landlock whose rights the policy speaks of, for kernels that have it: 1 to 6
+    /// [default: 6, of Linux 6.12]
+    #[arg(long, value_name = "N", conflicts_with = "check", value_parser = clap::value_parser!(u32).range(1..=i64::from(landlock::ABI)))]
+    abi: Option<u32>,
+    /// Where the program will work: of a policy for Landlock it stands for the scenarios' working
+    /// directory, in place of a variable that whoever enforces it has to define
+    #[arg(long, value_name = "PATH", conflicts_with = "check")]
+    directory: Option<String>,
     /// Allow these calls beside, which no scenario makes: those of a container's runtime between
     /// its filter and the program
     #[arg(long, value_name = "CALLS", value_delimiter = ',', value_parser = also)]
@@ -70,6 +79,17 @@ enum PolicyForm {
     Systemd,
     /// A policy for minijail0 -S, with comments
     Minijail,
+    /// Rules of Landlock for files, ports of TCP and what is kept within the program: JSON, as
+    /// landlockconfig has it
+    Landlock,
+}
+
+/// What a policy is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum About {
+    Calls(Form),
+    /// The ABI.
+    Rules(u32),
 }
 
 /// Who needs what is named on the command line.
@@ -81,12 +101,27 @@ fn also(name: &str) -> Result<(String, Needs), String> {
     Ok((name.to_owned(), needs))
 }
 
-impl PolicyForm {
-    fn form(self) -> Form {
-        match self {
-            Self::Oci => Form::Oci,
-            Self::Systemd => Form::Systemd,
-            Self::Minijail => Form::Minijail,
+impl About {
+    /// Returns what is asked for.
+    ///
+    /// # Errors
+    /// An option that is about another form.
+    fn of(arguments: &Arguments, checked: Option<&PolicyFile>) -> Result<Self, &'static str> {
+        let form = match (arguments.format, checked) {
+            (Some(PolicyForm::Oci), _) => Self::Calls(Form::Oci),
+            (Some(PolicyForm::Systemd), _) => Self::Calls(Form::Systemd),
+            (Some(PolicyForm::Minijail), _) => Self::Calls(Form::Minijail),
+            (Some(PolicyForm::Landlock), _) => Self::Rules(arguments.abi.unwrap_or(landlock::ABI)),
+            (None, Some(PolicyFile::Calls(policy))) => Self::Calls(policy.form),
+            (None, Some(PolicyFile::Rules(rules))) => Self::Rules(rules.abi),
+            (None, None) => return Err("--format or --check is missing"),
+        };
+        let is_of_rules = arguments.abi.is_some() || arguments.directory.is_some();
+        let is_of_calls = arguments.names || !arguments.also.is_empty();
+        match form {
+            Self::Calls(_) if is_of_rules => Err("--abi and --directory are for --format landlock"),
+            Self::Rules(_) if is_of_calls => Err("--names and --also are for policies of calls"),
+            form => Ok(form),
         }
     }
 }
@@ -96,11 +131,18 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         Ok(checked) => checked,
         Err(status) => return status,
     };
+    let about = match About::of(arguments, checked.as_ref()) {
+        Ok(about) => about,
+        Err(message) => {
+            note!("harness: {message}");
+            return status::USAGE;
+        }
+    };
     let items = match arguments.chosen.found() {
         Ok(items) => items,
         Err(status) => return status,
     };
-    let mut demand = match demand(arguments, items) {
+    let mut demand = match demand(arguments, about, items) {
         Ok(demand) => demand,
         Err(status) => return status,
     };
@@ -109,25 +151,25 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     }
     match &checked {
         Some(policy) => compare(policy, &demand),
-        None => make(arguments, &demand),
+        None => make(arguments, about, &demand),
     }
 }
 
 /// Reads a policy; says what is not understood of it.
-pub(crate) fn read(file: &Path) -> Result<Policy, u8> {
+pub(crate) fn read(file: &Path) -> Result<PolicyFile, u8> {
     let shown = shown_path(file);
     let text = files::text(file, files::POLICY).map_err(|error| {
         note!("harness: cannot read `{shown}`: {}", chain(&error));
         status::USAGE
     })?;
-    Policy::read(&text).map_err(|complaint| {
+    PolicyFile::read(&text).map_err(|complaint| {
         note!("harness: {shown}:{complaint}");
         status::USAGE
     })
 }
 
 /// Runs all scenarios, or reads their recordings, and returns what they need.
-fn demand(arguments: &Arguments, items: Vec<Item>) -> Result<Demand, u8> {
+fn demand(arguments: &Arguments, about: About, items: Vec<Item>) -> Result<Demand, u8> {
     let sources = match arguments.from.as_slice() {
         [] => vec![(None, items)],
         from => {
@@ -142,12 +184,18 @@ fn demand(arguments: &Arguments, items: Vec<Item>) -> Result<Demand, u8> {
     let (mut demand, mut status) = (Demand::default(), status::PASSED);
     for (recording, items) in sources {
         let work = |suite: &Suite<'_>| add(arguments, suite, &mut demand);
-        let change = |bench: &mut Bench<'_>| bench.record_every_call();
+        let change = |bench: &mut Bench<'_>| match about {
+            About::Calls(_) => bench.record_every_call(),
+            About::Rules(_) => bench.record_every_path(true),
+        };
         let chosen = &arguments.chosen;
         let ended = chosen.work_with(change, items, recording.as_deref(), work);
         status = graver(status, ended);
     }
-    let untold = [demand.nameless(), demand.refused()].concat();
+    let untold = match about {
+        About::Calls(_) => [demand.nameless(), demand.refused()].concat(),
+        About::Rules(abi) => [demand.refused(), landlock::untold(&demand, abi)].concat(),
+    };
     for line in &untold {
         note!("harness: {line}");
     }
@@ -218,8 +266,11 @@ fn add(arguments: &Arguments, suite: &Suite<'_>, demand: &mut Demand) -> u8 {
     status
 }
 
-fn compare(policy: &Policy, demand: &Demand) -> u8 {
-    let drift = drift(policy, demand);
+fn compare(policy: &PolicyFile, demand: &Demand) -> u8 {
+    let drift = match policy {
+        PolicyFile::Calls(policy) => drift(policy, demand),
+        PolicyFile::Rules(rules) => landlock::drift(rules, demand),
+    };
     if !out::told(out::print(&drift.to_string())) {
         return status::TROUBLE;
     }
@@ -229,19 +280,26 @@ fn compare(policy: &Policy, demand: &Demand) -> u8 {
     }
 }
 
-fn make(arguments: &Arguments, demand: &Demand) -> u8 {
-    let Some(form) = arguments.format else {
-        return status::USAGE;
-    };
-    let policy = Policy::of(demand, form.form(), !arguments.names);
-    let unsaid = policy.unsaid(demand);
-    if !unsaid.is_empty() {
-        for line in unsaid {
-            note!("harness: {line}");
+fn make(arguments: &Arguments, about: About, demand: &Demand) -> u8 {
+    let (text, why) = match about {
+        About::Calls(form) => {
+            let policy = Policy::of(demand, form, !arguments.names);
+            let unsaid = policy.unsaid(demand);
+            if !unsaid.is_empty() {
+                for line in unsaid {
+                    note!("harness: {line}");
+                }
+                return status::FAILED;
+            }
+            let why = (!form.has_comments()).then(|| why(&policy, demand));
+            (policy.text(demand), why)
         }
-        return status::FAILED;
-    }
-    let text = policy.text(demand);
+        About::Rules(abi) => {
+            let rules = Ruleset::of(demand, abi, arguments.directory.as_deref());
+            remark(&rules);
+            (rules.text(), Some(landlock::why(&rules, demand)))
+        }
+    };
     let Some(file) = &arguments.output else {
         return match out::told(out::print(&text)) {
             true => status::PASSED,
@@ -251,8 +309,7 @@ fn make(arguments: &Arguments, demand: &Demand) -> u8 {
     let mut beside: OsString = file.clone().into();
     beside.push(".why");
     let beside = PathBuf::from(beside);
-    let why = why(&policy, demand);
-    let beside = (!policy.form.has_comments()).then_some((&beside, &why));
+    let beside = why.as_ref().map(|why| (&beside, why));
     let both = [(file, &text)].into_iter().chain(beside);
     match write(&both.collect::<Vec<_>>()) {
         Ok(()) => status::PASSED,
@@ -260,6 +317,18 @@ fn make(arguments: &Arguments, demand: &Demand) -> u8 {
             note!("harness: {message}");
             status::USAGE
         }
+    }
+}
+
+/// Says what of rules must be known to whoever enforces them.
+fn remark(rules: &Ruleset) {
+    for rule in rules.of_root() {
+        note!("harness: the rule `{rule}` is for every file there is");
+    }
+    if rules.has_directory() && rules.directory.is_none() {
+        note!(
+            "harness: `{DIRECTORY}` stands for the scenarios' working directory: say by --directory which it will be, or define the variable"
+        );
     }
 }
 

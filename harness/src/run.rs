@@ -14,12 +14,14 @@ use crate::{is_ci, out, signals, status};
 use clap::ValueEnum;
 use folders::{dumps, warn_of_orphans, written};
 use perf_live::host::Host;
+use perf_live::sys::landlock;
 use perf_records::units::shown_path;
 use printer::Printer;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use steering::{CANNOT_TELL, StatusFor};
 pub(crate) use steering::{STOP, is_asked_for as is_for_bisect};
+use trace_harness::policy::PolicyFile;
 use trace_harness::report;
 use trace_harness::run::{Action, Bench, Enforced};
 use trace_harness::run::{Control, Fault, Item, Options, Suite, Update};
@@ -65,8 +67,8 @@ pub(crate) struct Arguments {
     /// `harness trace -i` and `harness run --from`
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
-    /// Record every call, however few the scenarios ask for: `harness policy --from` takes what is
-    /// kept so
+    /// Record every call, however few the scenarios ask for, and the files that calls reach, where
+    /// the machine can tell: `harness policy --from` takes what is kept so
     #[arg(long, requires = "save", conflicts_with = "from")]
     every_call: bool,
     /// Keep the ends of failed runs whose scenarios say `on_failure: dump`, in DIR/NAME.perf.data
@@ -191,7 +193,7 @@ fn begin(arguments: &Arguments, is_of_scenarios: &Cell<bool>) -> u8 {
             let change = |bench: &mut Bench<'_>| {
                 enforced.into_iter().for_each(|it| bench.enforce(it));
                 if arguments.every_call {
-                    bench.record_every_call();
+                    bench.record_every_path(false);
                 }
                 bench.record_by(arguments.source.into());
             };
@@ -213,6 +215,22 @@ fn enforced(arguments: &Arguments) -> Result<Option<Enforced>, u8> {
     };
     let policy = crate::policy::read(file)?;
     let file = shown_path(file).to_string();
+    if let PolicyFile::Rules(rules) = &policy {
+        let has = landlock::abi();
+        if arguments.policy_action == PolicyAction::Kill {
+            note!("harness: {file}: Landlock refuses by an error, and kills nothing");
+            return Err(status::USAGE);
+        }
+        // What it does not know it would allow.
+        if action == Action::Error && has.is_none_or(|has| has < rules.abi) {
+            let has = has.map_or("no Landlock".to_owned(), |abi| format!("ABI {abi} of it"));
+            note!(
+                "harness: {file} is for ABI {} of Landlock, and this kernel has {has}",
+                rules.abi
+            );
+            return Err(status::TROUBLE);
+        }
+    }
     Ok(Some(Enforced {
         policy,
         file,

@@ -61,6 +61,30 @@ pub fn interpreter(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(path).ok()
 }
 
+/// The path of the loader of a program, whatever machine it is for; `Some(None)` if it takes none,
+/// and `None` for what is no program.
+#[must_use]
+pub fn loader(file: File) -> Option<Option<Vec<u8>>> {
+    let file = &ReadCache::new(file);
+    match FileKind::parse(file).ok()? {
+        FileKind::Elf32 => loader_of::<FileHeader32<Endianness>, _>(file),
+        FileKind::Elf64 => loader_of::<FileHeader64<Endianness>, _>(file),
+        _ => None,
+    }
+}
+
+fn loader_of<'d, H: FileHeader, R: ReadRef<'d>>(data: R) -> Option<Option<Vec<u8>>> {
+    let header = H::parse(data).ok()?;
+    let endian = header.endian().ok()?;
+    let headers = header.program_headers(endian, data).ok()?;
+    for header in headers {
+        if let Some(path) = header.interpreter(endian, data).ok()? {
+            return Some(Some(path.to_vec()));
+        }
+    }
+    Some(None)
+}
+
 /// The build id of a program or library; `None` for what has none, is something else or cannot be
 /// read.
 #[must_use]

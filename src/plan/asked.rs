@@ -128,7 +128,8 @@ impl EventsPlan {
         catalogue: &dyn Catalogue,
     ) -> Result<(), EventsError> {
         let mut words = CallWords::of(wants);
-        let (beside, watched) = following::beside(self.selection.as_ref(), memory, self.reach);
+        let (beside, watched) =
+            following::beside(self.selection.as_ref(), memory, (self.reach, self.every));
         words.words.extend(beside);
         // An empty list means every call: a word added to it would take the others away.
         if !self

@@ -57,7 +57,11 @@ pub(super) fn all(
         faults: faults::faults(scenario, &resolver)?,
         spans: resolver.fields.spans,
     };
-    Ok((all, resolver.needs.into_inner()))
+    let mut needs = resolver.needs.into_inner();
+    if facts.every_path {
+        needs.every_path();
+    }
+    Ok((all, needs))
 }
 
 impl All {

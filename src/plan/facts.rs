@@ -25,6 +25,8 @@ pub struct Facts<'a> {
     pub io_uring_disabled: Option<i64>,
     /// Whether every call is recorded, however few a scenario asks for.
     pub every_call: bool,
+    /// Whether the files are followed, too, that calls reach by paths and descriptors.
+    pub every_path: bool,
     /// What reads the memory of workloads.
     pub reader: MemoryReader,
     /// Why it is not BPF, if it is not.

@@ -21,20 +21,21 @@ const TASKS: [&str; 6] = ["clone", "clone3", "fork", "vfork", "execve", "execvea
 const SIGNALS: [&str; 3] = ["pidfd_send_signal", "rt_sigqueueinfo", "rt_tgsigqueueinfo"];
 
 /// Returns the words for the calls recorded beside a selection (none if only tracepoints are
-/// wanted), and what following of descriptors can rely on. Absolute paths need it for any call. If
-/// each call takes events of its own, only tasks are followed.
+/// wanted), and what following of descriptors can rely on. Absolute paths need it for any call
+/// (`every`: all are recorded). If each call takes events of its own, only tasks are followed.
 pub(super) fn beside(
     selection: Option<&Selection>,
     memory: MemoryPlan,
-    reach: Reach,
+    (reach, every): (Reach, bool),
 ) -> (Vec<&'static str>, Watched) {
     let is_cheap = reach == Reach::Everything;
     let names = memory.names && is_cheap;
     let paths = names || (memory.paths && is_cheap);
     let selected = selection.filter(|_| is_cheap);
-    let has_descriptors = selected.is_some_and(|selection| {
-        paths || selection.is_everything() || selection.all_names().any(concerns_descriptors)
-    });
+    let has_descriptors = (every && paths)
+        || selected.is_some_and(|selection| {
+            paths || selection.is_everything() || selection.all_names().any(concerns_descriptors)
+        });
     let mut words = Vec::new();
     if !selection.is_some_and(Selection::is_everything) {
         words.extend(TASKS);

@@ -23,6 +23,14 @@ pub(super) struct Needs {
 }
 
 impl Needs {
+    /// What it takes to tell which files calls reach, whatever they are.
+    pub(super) fn every_path(&mut self) {
+        let what = || "the files that calls reach".to_owned();
+        self.memory.get_or_insert_with(what);
+        self.descriptor.get_or_insert_with(what);
+        (self.paths, self.names) = (true, true);
+    }
+
     /// Adds it to a plan for memory.
     pub(super) fn memory(&self, plan: MemoryPlan) -> MemoryPlan {
         MemoryPlan {

@@ -217,6 +217,7 @@ fn resolved_by(
     let signatures = expected::signatures();
     let facts = Facts {
         every_call: false,
+        every_path: false,
         signatures: &signatures,
         lacks: &|feature| (feature == Feature::Uprobes).then(|| "there is no source".to_owned()),
         user: &|_| None,

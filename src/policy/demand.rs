@@ -40,7 +40,14 @@ impl Demand {
             scenario: scenario.to_owned(),
             kernel: kernel.map(str::to_owned),
         };
-        self.of.entry(whose).or_default().add(needs);
+        let own = self.of.entry(whose);
+        own.and_modify(|own| own.add(needs))
+            .or_insert_with(|| needs.clone());
+    }
+
+    /// Each need and whose it is.
+    pub(super) fn each(&self) -> impl Iterator<Item = (&Whose, &Needs)> {
+        self.of.iter()
     }
 
     /// The releases of the kernels.

@@ -66,8 +66,7 @@ pub fn drift(policy: &Policy, demand: &Demand) -> Drift {
         let text = format!("{sign}calls of {}  ({who})", abi.as_str());
         drift.push("", sign == '+', None, text);
     }
-    drift.lines.sort();
-    drift
+    drift.sorted()
 }
 
 fn differing(there: &BTreeSet<Abi>, needed: &BTreeSet<Abi>) -> Vec<(char, Abi)> {
@@ -81,9 +80,15 @@ fn shown(name: &str, word: Option<u64>) -> String {
 }
 
 impl Drift {
-    fn push(&mut self, name: &str, is_missing: bool, word: Option<u64>, line: String) {
+    pub(super) fn push(&mut self, name: &str, is_missing: bool, word: Option<u64>, line: String) {
         let order = (name.to_owned(), is_missing, word);
         self.lines.push((order, line));
+    }
+
+    /// The same in the order in which it is told.
+    pub(super) fn sorted(mut self) -> Self {
+        self.lines.sort();
+        self
     }
 
     /// Whether there is none.

@@ -36,6 +36,44 @@ pub(super) fn parse(text: &str) -> Result<Node, Complaint> {
     }
 }
 
+/// The entries of an object.
+pub(super) fn map<'n>(
+    node: &'n Node,
+    what: &str,
+) -> Result<&'n [(String, Place, Node)], Complaint> {
+    match &node.value {
+        Value::Map(entries) => Ok(entries),
+        _ => Err(Complaint::new(node.place, format!("{what} is an object"))),
+    }
+}
+
+/// The elements of a list.
+pub(super) fn list<'n>(node: &'n Node, what: &str) -> Result<&'n [Node], Complaint> {
+    match &node.value {
+        Value::List(nodes) => Ok(nodes),
+        _ => Err(Complaint::new(node.place, format!("`{what}` is a list"))),
+    }
+}
+
+/// A text.
+pub(super) fn text_of<'n>(node: &'n Node, what: &str) -> Result<&'n str, Complaint> {
+    match &node.value {
+        Value::Text(text) => Ok(text),
+        _ => Err(Complaint::new(node.place, format!("{what} is a text"))),
+    }
+}
+
+/// A number.
+pub(super) fn number(node: &Node) -> Result<u64, Complaint> {
+    match node.value {
+        Value::Number(number) => Ok(number),
+        _ => Err(Complaint::new(
+            node.place,
+            "this must be a number from 0 on",
+        )),
+    }
+}
+
 struct Reader<'t> {
     rest: &'t str,
     place: Place,

@@ -1,4 +1,5 @@
-//! Policies for seccomp: made from what scenarios need, read, compared and judged by.
+//! Policies for seccomp, and rules of [Landlock](landlock): made from what scenarios need, read,
+//! compared and judged by.
 //!
 //! ```text
 //! Observation --note--> Needs of a run --add--> Demand of all scenarios --Policy::of--> Policy
@@ -10,8 +11,10 @@
 
 mod demand;
 mod drift;
+mod file;
 mod groups;
 mod json;
+pub mod landlock;
 mod minijail;
 mod model;
 mod needs;
@@ -22,6 +25,7 @@ mod why;
 
 pub use demand::{Demand, Need, Needed, Whose};
 pub use drift::{Drift, drift};
+pub use file::PolicyFile;
 pub use model::{Answer, Complaint, Form, Place, Policy, Rule, Test};
 pub use needs::{Needs, Words, told_by};
 pub use told::{Refusal, told};

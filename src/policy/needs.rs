@@ -1,5 +1,6 @@
 //! What a run needed of the kernel.
 
+use super::landlock::Touched;
 use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::names::{self, Abi};
 use syscall_model::{Call, Entry, Observation};
@@ -33,6 +34,8 @@ pub struct Needs {
     calls: BTreeMap<(Abi, i32), Words>,
     /// Whether the workload asked for a seccomp filter of its own.
     pub filters: bool,
+    /// What it did to files, ports and others; `None` where names were not followed.
+    pub touched: Option<Touched>,
 }
 
 /// The words by which the calls of one kind differ.
@@ -94,12 +97,18 @@ impl Needs {
         Some(Self {
             calls: BTreeMap::from([((Abi::native(), number), words)]),
             filters: false,
+            touched: None,
         })
     }
 
     /// Adds what another run of the same scenario needed.
     pub fn add(&mut self, other: &Self) {
         self.filters |= other.filters;
+        match (&mut self.touched, &other.touched) {
+            (Some(own), Some(other)) => own.add(other),
+            // Of one of them it is not known.
+            (own, _) => *own = None,
+        }
         for (call, words) in &other.calls {
             let own = self.calls.entry(*call).or_default();
             own.seen.extend(&words.seen);

@@ -1,7 +1,7 @@
 //! The `seccomp` object of a container's `config.json` (opencontainers/runtime-spec,
 //! `config-linux.md`), as crun and runc take it.
 
-use super::json::{Node, Value, parse};
+use super::json::{Node, list, map, number, parse, text_of};
 use super::model::{Complaint, Form, Place, Policy, Rule, Test};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -211,37 +211,6 @@ fn argument(node: &Node) -> Result<Test, Complaint> {
             let message = format!("the operator `{op}` is not understood");
             Err(Complaint::new(place, message))
         }
-    }
-}
-
-fn map<'n>(node: &'n Node, what: &str) -> Result<&'n [(String, Place, Node)], Complaint> {
-    match &node.value {
-        Value::Map(entries) => Ok(entries),
-        _ => Err(Complaint::new(node.place, format!("{what} is an object"))),
-    }
-}
-
-fn list<'n>(node: &'n Node, what: &str) -> Result<&'n [Node], Complaint> {
-    match &node.value {
-        Value::List(nodes) => Ok(nodes),
-        _ => Err(Complaint::new(node.place, format!("`{what}` is a list"))),
-    }
-}
-
-fn text_of<'n>(node: &'n Node, what: &str) -> Result<&'n str, Complaint> {
-    match &node.value {
-        Value::Text(text) => Ok(text),
-        _ => Err(Complaint::new(node.place, format!("{what} is a text"))),
-    }
-}
-
-fn number(node: &Node) -> Result<u64, Complaint> {
-    match node.value {
-        Value::Number(number) => Ok(number),
-        _ => Err(Complaint::new(
-            node.place,
-            "this must be a number from 0 on",
-        )),
     }
 }
 

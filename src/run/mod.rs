@@ -27,6 +27,7 @@ mod opening;
 mod options;
 mod overwritten;
 mod probes;
+mod programs;
 mod reach;
 mod reader;
 mod reading;
@@ -93,6 +94,7 @@ pub use watch::Watch;
 pub use workload::{PATH, environment, lay_out};
 
 use crate::plan::{CallSource, Reach, StringSource};
+use crate::policy::PolicyFile;
 use crate::scenario::Programs;
 use crate::snapshot;
 use perf_live::capture::{self, Capture, CaptureError};
@@ -140,6 +142,8 @@ pub struct Bench<'a> {
     strings: StringSource,
     source: CallSource,
     every_call: bool,
+    /// Whether the files are followed that calls reach; `Some(false)` if they can be.
+    every_path: Option<bool>,
     enforced: Option<Enforced>,
     backlog: Option<Bounds>,
     // Made before the pins: it is slow while they hold the tracepoints.
@@ -191,6 +195,7 @@ impl<'a> Bench<'a> {
             strings: StringSource::Auto,
             source: CallSource::Auto,
             every_call: false,
+            every_path: None,
             enforced: None,
             backlog: None,
             capture: OnceLock::new(),
@@ -257,10 +262,20 @@ impl<'a> Bench<'a> {
         self.every_call = true;
     }
 
+    /// The same, with the files that calls reach by paths and descriptors; where `is_needed` is not
+    /// set, only if the machine can tell.
+    pub fn record_every_path(&mut self, is_needed: bool) {
+        self.record_every_call();
+        self.every_path = Some(is_needed);
+    }
+
     /// Has workloads run under a policy, whose refusals fail them.
     pub fn enforce(&mut self, enforced: Enforced) {
+        match enforced.policy {
+            PolicyFile::Calls(_) => self.record_every_call(),
+            PolicyFile::Rules(_) => self.record_every_path(true),
+        }
         self.enforced = Some(enforced);
-        self.record_every_call();
     }
 
     /// Bounds what may wait to be read, in place of [`Bounds::default`].

@@ -7,7 +7,7 @@ use super::gate::{Doing, prove, witnessed};
 use super::ground::Names;
 use super::limits::Limiter;
 use super::marks::normalised;
-use super::needing;
+use super::needing::{self, Needing};
 use super::overwritten::conclude;
 use super::probes;
 use super::session::{SessionError, system};
@@ -16,7 +16,6 @@ use super::{Bench, Control, Extras, Fired, Observer, Patience, RunError, Setting
 use crate::crash::Ended;
 use crate::matching::forget_begins;
 use crate::plan::Plan;
-use crate::policy::Needs;
 use crate::trace::{Builder, Trace, View};
 use crate::verdict::{self, About, Finding, Known, Run};
 use perf_live::events::Origin;
@@ -154,12 +153,12 @@ pub(super) fn started(
     let folders = (inside.as_path(), outside);
     let (mut run, seen) = held_for(bench, plan, folders, (held, running), follows)?;
     limiter.conclude(&mut run);
+    run.programs = needing::programs(&collector.needing, &workload.world, (&inside, outside));
     let counts = counters.read().map_err(system("read the counters"))?;
     run.account.counters = counts.into_iter().map(Into::into).collect();
     run.account.other_cpus = !bench.has_same_cpus();
     run.directory = Some(inside.to_string_lossy().into_owned());
-    let is_kept = collector.saving.is_some();
-    let seen_of = seen.as_ref().filter(|_| is_kept);
+    let seen_of = seen.as_ref().filter(|_| collector.saving.is_some());
     let kept = seen_of.map(|(before, witnessed)| crash::keep(before, witnessed));
     if let (Some((before, witnessed)), Some(crash)) = (seen, &plan.crash) {
         let left = || Known::Yes(Left::below(outside, &|path| crash.watch.has(path)));
@@ -245,7 +244,7 @@ pub(super) struct Collector<'a> {
     n_submissions: u64,
     builder: Builder,
     /// What the workload needed of the kernel, where that is asked for.
-    needs: Option<Needs>,
+    needing: Option<Needing>,
     /// All calls that faults are about, those of loaders and before the mark as well.
     faulted: Option<Builder>,
     /// How the calls ended that may have changed the working directory.
@@ -264,7 +263,7 @@ impl<'a> Collector<'a> {
             evading: None,
             n_submissions: 0,
             builder: Builder::new(plan.keeps_order()),
-            needs: plan.events.every.then(Needs::default),
+            needing: Needing::of(&plan.events),
             ended: Vec::new(),
             faulted: (!plan.faults.is_empty()).then(|| Builder::new(true)),
             error: None,
@@ -287,8 +286,8 @@ impl<'a> Collector<'a> {
             directory: run.directory.clone(),
             ..self.plan.view.clone().unwrap_or_default()
         };
-        if let Some(needs) = self.needs {
-            needing::conclude(needs, self.plan, &mut run);
+        if let Some(needing) = self.needing {
+            needing.conclude(self.plan, &mut run);
         }
         let mut trace = self.builder.finish();
         let faulted = self.faulted.map(Builder::finish);
@@ -357,8 +356,8 @@ impl Observer for Collector<'_> {
                 ));
             }
         }
-        if let Some(needs) = &mut self.needs {
-            needs.note(observation);
+        if let Some(needing) = &mut self.needing {
+            needing.note(observation);
         }
         if let (Some(faulted), false) = (
             &mut self.faulted,

@@ -7,7 +7,8 @@ use super::scenario::stored;
 use super::side_by_side::side_by_side;
 use super::storing::differs;
 use super::{Bench, Control, Item, Options, PATH, RecordedRun, ScenarioReport, Subject, lay_out};
-use crate::plan::{Counting, Facts, Plan, PlanError};
+
+use crate::plan::{Counting, Facts, MemoryReader, Plan, PlanError, Reach};
 use crate::scenario::Scenario;
 use crate::snapshot::Place;
 use crate::verdict::{About, Finding, Verdict};
@@ -120,9 +121,13 @@ impl<'a> Suite<'a> {
             bench.warm_up();
         }
         let (reader, without_bpf) = bench.reader();
+        let is_everything = bench.reach().unwrap_or_default() == Reach::Everything;
         let facts = Facts {
             reader,
             every_call: bench.every_call,
+            every_path: bench
+                .every_path
+                .is_some_and(|is_needed| is_needed || is_everything && reader == MemoryReader::Bpf),
             without_bpf: without_bpf.as_deref(),
             release: &bench.release,
             has_command: &has_command,

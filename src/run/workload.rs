@@ -137,6 +137,7 @@ pub(super) fn workload(
         limits: limits::of_processes(bench, plan),
         group,
         allowed: needing::allowed(bench, plan),
+        ruled: needing::ruled(bench, plan, &home),
         held: match &plan.crash {
             Some(crash) => watched(crash.acknowledged.are_sent()),
             None => held(&plan.faults),

@@ -3,6 +3,7 @@
 use super::{Crashed, Faults, Finding, Known};
 use crate::crash::Built;
 use crate::policy::Needs;
+use crate::policy::landlock::Programs;
 use crate::trace::Normalised;
 use perf_live::events::Account;
 use perf_live::sandbox::{Captured, Exited, Left};
@@ -51,6 +52,8 @@ pub struct Run<T = Normalised> {
     pub findings: Vec<Finding>,
     /// What it needed of the kernel, where every call was recorded.
     pub needs: Known<Needs>,
+    /// What the kernel executed beside its programs, where that was asked for.
+    pub programs: Programs,
     /// What became of its faults.
     pub faults: Known<Faults>,
     /// All calls that its faults are about, those of loaders and from before its start as well;
@@ -91,6 +94,7 @@ impl Run<()> {
             directory: None,
             findings: Vec::new(),
             needs: Known::No("not every call was asked for".to_owned()),
+            programs: Programs::new(),
             faults: Known::No(unknown("say what was done to calls")),
             held: None,
             changes: None,
@@ -144,6 +148,7 @@ impl Run<()> {
             findings: self.findings,
             faults: self.faults,
             needs: self.needs,
+            programs: self.programs,
             held: self.held,
             changes: self.changes,
             crash: self.crash,

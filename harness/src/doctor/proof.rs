@@ -99,6 +99,7 @@ pub(super) fn workload(bench: &Bench<'_>, world: World) -> Result<Workload, Laun
         held: Default::default(),
         lasts: None,
         allowed: None,
+        ruled: None,
     })
 }
 

@@ -93,5 +93,6 @@ pub(crate) fn workload(
         held: Default::default(),
         lasts: None,
         allowed: None,
+        ruled: None,
     })
 }

@@ -69,6 +69,7 @@ pub(crate) fn workload(words: &[&str], world: &World) -> Workload {
         held: Default::default(),
         lasts: None,
         allowed: None,
+        ruled: None,
     }
 }
 
@@ -167,6 +168,7 @@ fn the_end_of_its_go_pipe_ends_a_parked_process_whatever_others_were_parked_late
             group: None,
             gate: None,
             refusing: None,
+            ruled: None,
             token: token(),
         };
         let parked: Vec<Parked> = (0..50)

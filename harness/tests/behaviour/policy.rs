@@ -1,6 +1,8 @@
 //! A policy allows what complete runs that passed did, and nothing is left out of it that a run
 //! did; a run under a policy fails by each call that the policy refuses.
 
+#[path = "policy/landlock.rs"]
+mod landlock;
 #[path = "policy/proof.rs"]
 mod proof;
 #[path = "policy/recorded.rs"]

@@ -258,8 +258,7 @@ fn a_terminal_has_the_progress_of_many_states_and_runs_and_a_file_has_not() {
     ];
     for (words, what) in cases {
         let text = on_terminal(&project, &[("TERM", "xterm")], &words);
-        let line = format!("\r\u{1b}[K1 of ");
-        let mut told = text.split(&line).skip(1);
+        let mut told = text.split("\r\u{1b}[K1 of ").skip(1);
         let told = told.next().unwrap_or_else(|| panic!("{text:?}"));
         let told = told.split('\r').next().expect("a line");
         assert!(told.contains(&format!(" {what}, about ")), "{text:?}");

@@ -77,6 +77,7 @@ fn run(command: &[&str]) -> (Vec<Observation>, String) {
         held: Default::default(),
         lasts: None,
         allowed: None,
+        ruled: None,
     });
     let corked = corked.expect("a cork");
     let pages = plan::ring_pages(plan::default_ring(bench.cpus.len()), page_size());

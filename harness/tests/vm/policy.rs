@@ -60,6 +60,18 @@ fn a_policy_of_several_kernels_marks_what_one_of_them_needs_alone() {
         "{old}"
     );
     assert!(!old.contains("\nmkdir: 1\n"), "{old}");
+    // They hold the files that calls reached, too.
+    let (from, scenarios) = (at("saved"), at("scenarios"));
+    let words = [
+        "policy", "--format", "landlock", "--from", &from, &scenarios,
+    ];
+    let output = harness(&words);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let rules: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let first = &rules["pathBeneath"][0];
+    assert_eq!(first["parent"][0], "${dir}", "{rules:#}");
+    let both = serde_json::json!(["make_dir", "make_sym"]);
+    assert_eq!(first["allowedAccess"], both, "{rules:#}");
     // Records of an earlier run would be taken for those of this one.
     let again = save(folder);
     assert_eq!(again.status.code(), Some(2));

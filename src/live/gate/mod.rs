@@ -18,6 +18,7 @@ mod resolving;
 mod shorter;
 mod supervisor;
 
+pub use crate::sys::landlock::Ruled;
 pub use allowing::{AllowedCalls, Denial, TooLong};
 pub use filter::HeldCalls;
 pub use log::{Log, Logged};

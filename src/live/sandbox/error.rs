@@ -113,5 +113,6 @@ fn doing(stage: Stage) -> &'static str {
         Stage::Limits => "setting its limits",
         Stage::Gate => "having its calls held for faults",
         Stage::Policy => "having its calls refused by the policy",
+        Stage::Rules => "being kept to the rules of its policy",
     }
 }

@@ -11,6 +11,7 @@ use super::{Cgroup, Program};
 use crate::gate::{AllowedCalls, Denial, HeldCalls};
 use crate::host;
 use crate::sys::gate::Listener;
+use crate::sys::landlock::Ruled;
 use crate::sys::process::{self, Message, Own, ResourceLimit, Spawn, Stage};
 use crate::units::Usage;
 use perf_records::units::Pid;
@@ -55,6 +56,8 @@ pub struct Workload {
     pub lasts: Option<Duration>,
     /// The calls that alone are allowed, and what becomes of the others; `None` to allow all.
     pub allowed: Option<(AllowedCalls, Denial)>,
+    /// The rules of Landlock that it is kept to.
+    pub ruled: Option<Ruled>,
 }
 
 /// A workload that waits at its cork.
@@ -126,6 +129,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         group: workload.group.as_ref().map(|group| group.as_fd()),
         gate: gate.as_deref(),
         refusing: refusing.as_deref(),
+        ruled: workload.ruled.as_ref(),
         token,
     })
     .map_err(|source| LaunchError::Fork {

@@ -7,6 +7,7 @@
 pub mod bpf;
 pub mod constant;
 pub mod gate;
+pub mod landlock;
 pub mod mount;
 pub mod perf;
 pub mod pidfd;

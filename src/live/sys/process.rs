@@ -15,6 +15,8 @@ mod child;
 mod descriptors;
 mod gate;
 mod janitor;
+mod landlock;
+mod limit;
 mod message;
 mod reap;
 mod step;
@@ -22,6 +24,7 @@ mod urgent;
 
 pub use descriptors::outlives_exec;
 pub use janitor::{Duty, Janitor, ProbeDuty};
+pub use limit::ResourceLimit;
 pub use message::{Message, OVERDUE, Stage};
 pub use reap::{Reaped, add_to, reap};
 pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};
@@ -29,6 +32,7 @@ pub use urgent::make_urgent;
 
 use super::check;
 use super::gate::Instruction;
+use super::landlock::Ruled;
 use super::rights::{Raised, Right};
 use crate::units::User;
 use std::ffi::{CStr, CString};
@@ -141,19 +145,10 @@ pub struct Spawn<'a> {
     /// The filter that refuses calls of the workload; `None` to refuse none. It lets calls pass
     /// whose last word is [`Spawn::token`].
     pub refusing: Option<&'a [Instruction]>,
+    /// The rules that it is kept to.
+    pub ruled: Option<&'a Ruled>,
     /// A number that no other process has ([`token`]).
     pub token: u64,
-}
-
-/// A limit of a process, as `setrlimit(2)` takes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ResourceLimit {
-    /// What is limited.
-    pub resource: nix::sys::resource::Resource,
-    /// The limit that counts, which the process may raise up to the hard one.
-    pub soft: u64,
-    /// The hard limit.
-    pub hard: u64,
 }
 
 /// A child that waits for its go.
@@ -220,6 +215,7 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
             filter: filter.as_ptr(),
             length: filter.len() as u16,
         }),
+        ruled: spawn.ruled,
         own_session: spawn.own_session,
         umask: spawn.umask,
         fixed_addresses: spawn.fixed_addresses,

@@ -1,6 +1,6 @@
 //! Calls that were held for faults, as a recording keeps them: its records do not tell them.
 
-use super::saved::Bytes;
+use super::bytes::Bytes;
 use perf_live::gate::{Log, Logged};
 use perf_records::units::Nanos;
 use serde::{Deserialize, Serialize};

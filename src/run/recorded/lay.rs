@@ -1,6 +1,6 @@
 //! What a recording says lay under a name before the run.
 
-use super::saved::Bytes;
+use super::bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use syscall_model::Found;
 

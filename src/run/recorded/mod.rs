@@ -1,7 +1,9 @@
 //! The records of a run in a file: written as perf does, with what only the harness knows of the
 //! run, and read again as if the run took place now.
 
+mod bytes;
 mod described;
+mod executed;
 mod held;
 mod inject;
 mod lay;

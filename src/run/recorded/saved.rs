@@ -3,6 +3,8 @@
 //! A file holds it as JSON behind all that perf reads ([`Feature::BESIDES`]). A recording of perf
 //! lacks it, and so does a pipe.
 
+use super::bytes::Bytes;
+use super::executed::{self, Executed};
 use super::held::{self, HeldCall};
 use super::lay::Lay;
 use super::sum::Sum;
@@ -67,37 +69,14 @@ pub struct Saved {
     /// What became of the faults, if there were any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     faults: Option<Faults>,
+    /// What the kernel executed beside each program, if files were followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    programs: Executed,
     /// What was seen of the calls that changed the working directory, if power cuts are tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::run) changes: Option<Kept>,
     /// The sum over the records and these fields.
     sum: u64,
-}
-
-/// Bytes, written as text if they are valid text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub(in crate::run) enum Bytes {
-    Text(String),
-    Raw(Vec<u8>),
-}
-
-impl From<&[u8]> for Bytes {
-    fn from(bytes: &[u8]) -> Self {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Self::Text(text.to_owned()),
-            Err(_) => Self::Raw(bytes.to_owned()),
-        }
-    }
-}
-
-impl Bytes {
-    pub(in crate::run) fn to_vec(&self) -> Vec<u8> {
-        match self {
-            Self::Text(text) => text.clone().into_bytes(),
-            Self::Raw(bytes) => bytes.clone(),
-        }
-    }
 }
 
 /// What a descriptor refers to when the workload starts.
@@ -228,6 +207,7 @@ impl Saved {
             }),
             held: setting.held.as_ref().map(held::kept).unwrap_or_default(),
             faults: run.faults.yes().cloned(),
+            programs: executed::keep(&run.programs),
             changes: None,
             sum: 0,
         }
@@ -331,6 +311,7 @@ impl Saved {
             survivors: self.survivors.clone().map_or(unknown.survivors, Known::Yes),
             usage: self.usage,
             faults: self.faults.clone().map_or(unknown.faults, Known::Yes),
+            programs: executed::kept(&self.programs),
             directory: directory.map(|path| String::from_utf8_lossy(&path).into_owned()),
             ..unknown
         }

@@ -7,6 +7,7 @@ use trace_harness::run::Bench;
 pub(crate) fn facts<'a>(bench: &'a Bench<'_>) -> Facts<'a> {
     Facts {
         every_call: false,
+        every_path: false,
         user: &|_| None,
         is_root: true,
         signatures: &bench.signatures,

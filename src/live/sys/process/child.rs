@@ -4,9 +4,10 @@
 //! allocate, panic, print or take a lock.
 
 use super::descriptors::{Ends, GATE, GO, OBITUARY, STATUS, keep_descriptors, place_descriptors};
-use super::gate;
 use super::message::{OVERDUE, READY};
 use super::{CLAIM, Own, ResourceLimit, Stage, step};
+use super::{gate, landlock};
+use crate::sys::landlock::Ruled;
 use crate::sys::rights;
 use libc::{c_char, c_int};
 
@@ -24,6 +25,7 @@ pub(super) struct Prepared<'a> {
     pub(super) obituary: Option<c_int>,
     pub(super) gate: Option<gate::Prepared>,
     pub(super) refusing: Option<gate::Refusing>,
+    pub(super) ruled: Option<&'a Ruled>,
     pub(super) own_session: bool,
     pub(super) umask: Option<u32>,
     pub(super) fixed_addresses: bool,
@@ -254,7 +256,7 @@ unsafe fn reset_signals() -> Result<(), c_int> {
     }
 }
 
-/// Directory, file mode mask, limits and personality.
+/// Directory, file mode mask, limits, personality and rules.
 #[expect(
     clippy::multiple_unsafe_ops_per_block,
     reason = "a straight line of system calls"
@@ -286,6 +288,9 @@ unsafe fn settle(prepared: &Prepared<'_>, ends: Ends) {
             if libc::personality(now | libc::ADDR_NO_RANDOMIZE as libc::c_ulong) == -1 {
                 or_die(ends.status, Stage::Personality, Err(errno()));
             }
+        }
+        if let Some(ruled) = prepared.ruled {
+            or_die(ends.status, Stage::Rules, landlock::restrict(ruled));
         }
     }
 }

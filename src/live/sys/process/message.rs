@@ -29,6 +29,8 @@ pub enum Stage {
     Gate,
     /// Having calls refused by a policy.
     Policy,
+    /// Being kept to rules of Landlock.
+    Rules,
 }
 
 // The numbers of steps begin here.
@@ -40,7 +42,7 @@ pub const OVERDUE: u32 = 6;
 pub(super) const READY: u32 = 1;
 
 impl Stage {
-    const NAMED: [Self; 11] = [
+    const NAMED: [Self; 12] = [
         Self::Descriptors,
         Self::Signals,
         Self::Session,
@@ -52,6 +54,7 @@ impl Stage {
         Self::Limits,
         Self::Gate,
         Self::Policy,
+        Self::Rules,
     ];
 
     /// Its number on the pipe.
@@ -69,6 +72,7 @@ impl Stage {
             Self::Limits => 10,
             Self::Gate => 11,
             Self::Policy => 12,
+            Self::Rules => 13,
         }
     }
 
