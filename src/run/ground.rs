@@ -56,6 +56,7 @@ impl Names {
             }),
             ..Known::default()
         };
+        let mut n_listed = 0;
         for folder in folders {
             // The way there is known, too, whoever makes or renames something beside it later.
             for way in folder.ancestors() {
@@ -65,11 +66,12 @@ impl Names {
                     .entry(path)
                     .or_insert_with(|| looked(way, None).0);
             }
-            let most = most.saturating_sub(known.found.len());
+            let most = most.saturating_sub(n_listed);
             let Some((found, links)) = below(folder, folder, most) else {
                 known.too_full.push(folder.clone());
                 continue;
             };
+            n_listed += found.len();
             known.found.extend(found);
             known.links.extend(links);
             let path = folder.as_os_str().as_bytes();

@@ -48,9 +48,9 @@ pub fn has_changed(path: &Path, since: SystemTime) -> bool {
     !is_before(&holder) && !has_had_its_name()
 }
 
-/// The file systems on which a file that gets a name changes then: `rename(2)` and `link(2)` set its
-/// `st_ctime`, which no call sets back. xfs does not where two names of a folder are exchanged, nor
-/// does overlayfs above it.
+/// The file systems on which a file that gets a name changes then: `rename(2)` and `link(2)` set
+/// its `st_ctime`, which no call sets back. xfs does not where two names of a folder are exchanged,
+/// nor does overlayfs above it.
 const NAMING: [FsType; 3] = [EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC];
 
 fn changed_at(metadata: &fs::Metadata) -> Option<SystemTime> {

@@ -318,8 +318,8 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// How long the body of the record of a feature of so many bytes is: its number before it, and zeros
-/// up to a whole number.
+/// How long the body of the record of a feature of so many bytes is: its number before it, and
+/// zeros up to a whole number.
 fn told_in_pipe(length: usize) -> usize {
     length.saturating_add(8).next_multiple_of(8)
 }

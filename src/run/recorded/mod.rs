@@ -20,6 +20,7 @@ pub(super) use replay::of_baseline;
 pub use replay::{RecordedRun, ReplayError};
 pub use saved::Saved;
 pub use saving::Saving;
-pub use store::{Output, Store, StoreError, StoreOptions, Stored, chosen_cpus};
+pub use store::{Output, Store, StoreError, StoreOptions, chosen_cpus};
 pub(super) use sum::Sum;
+pub use tally::Stored;
 pub(super) use tally::{Counted, Tally, sum_of};

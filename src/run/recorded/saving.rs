@@ -1,6 +1,7 @@
 //! Keeps the records of a run while they are read.
 
-use super::store::{Output, Store, StoreError, StoreOptions, Stored};
+use super::store::{Output, Store, StoreError, StoreOptions};
+use super::tally::Stored;
 use crate::crash::Kept;
 use crate::plan::EventsPlan;
 use crate::run::{Bench, Saved, Setting};

@@ -2,10 +2,10 @@
 
 use super::described::Preface;
 use super::sum::Sum;
-use super::tally::{Tally, sum_of};
+use super::tally::{Stored, Tally, sum_of};
 use crate::run::Bench;
 use perf_live::elf;
-use perf_live::events::{EventAccount, EventSet, Opened, Origin};
+use perf_live::events::{EventSet, Opened, Origin};
 use perf_live::files;
 use perf_live::host::{CodeMapping, Host, HostError, Living, Module};
 use perf_live::sys;
@@ -76,44 +76,6 @@ pub enum StoreError {
     /// The output cannot be written.
     #[error("cannot write the recording")]
     Write(#[from] io::Error),
-}
-
-/// The numbers of a finished recording.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stored {
-    /// Samples.
-    pub n_samples: u64,
-    /// Bytes.
-    pub length: u64,
-    /// For each event, the kernel's count against the samples.
-    pub events: Vec<EventAccount>,
-    /// The events that the kernel throttled, and how often: they had more samples than
-    /// `kernel.perf_event_max_sample_rate` allows, and stood still for the rest of a tick. What
-    /// happens then is neither sampled nor lost: how many samples there would have been is not
-    /// known.
-    pub throttled: Vec<(String, u64)>,
-    /// How many records of names, forks, exits and mappings were lost.
-    pub side_band_lost: u64,
-    /// How many rings were full at the end, on a kernel that does not count what it drops: records
-    /// may be missing there.
-    pub full_rings: u64,
-    /// What a pipe's stream has no room for ([`Prologue::fit_pipe`]).
-    pub left_out: Vec<(Feature, usize)>,
-}
-
-impl Stored {
-    /// Whether it is known that no record is missing.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.lost() == 0 && self.full_rings == 0
-    }
-
-    /// How many records are missing.
-    #[must_use]
-    pub fn lost(&self) -> u64 {
-        let missing = |event: &EventAccount| event.missing().max(event.said_lost.unwrap_or(0));
-        self.events.iter().map(missing).sum::<u64>() + self.side_band_lost
-    }
 }
 
 /// Writes the records of a run, in any order within a round, and what a reader needs beside them.

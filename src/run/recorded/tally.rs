@@ -1,8 +1,47 @@
-//! Counts the samples of each request.
+//! Counts the samples of each request, and says what a recording has of them.
 
 use perf_live::events::{EventAccount, EventSet, Opened, Origin};
 use perf_records::attr::ReadFormat;
+use perf_records::perfdata::Feature;
 use perf_records::record::{self, Header, LayoutTable, Record};
+
+/// The numbers of a finished recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Samples.
+    pub n_samples: u64,
+    /// Bytes.
+    pub length: u64,
+    /// For each event, the kernel's count against the samples.
+    pub events: Vec<EventAccount>,
+    /// The events that the kernel throttled, and how often: they had more samples than
+    /// `kernel.perf_event_max_sample_rate` allows, and stood still for the rest of a tick. What
+    /// happens then is neither sampled nor lost: how many samples there would have been is not
+    /// known.
+    pub throttled: Vec<(String, u64)>,
+    /// How many records of names, forks, exits and mappings were lost.
+    pub side_band_lost: u64,
+    /// How many rings were full at the end, on a kernel that does not count what it drops: records
+    /// may be missing there.
+    pub full_rings: u64,
+    /// What a pipe's stream has no room for (`Prologue::fit_pipe`).
+    pub left_out: Vec<(Feature, usize)>,
+}
+
+impl Stored {
+    /// Whether it is known that no record is missing.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.lost() == 0 && self.full_rings == 0
+    }
+
+    /// How many records are missing.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        let missing = |event: &EventAccount| event.missing().max(event.said_lost.unwrap_or(0));
+        self.events.iter().map(missing).sum::<u64>() + self.side_band_lost
+    }
+}
 
 /// The samples of each request.
 #[derive(Clone, Debug)]
