@@ -190,7 +190,7 @@ fn the_first_process_is_told_from_its_children() {
 }
 
 /// A kernel may be built without them, or refuse them (`ia32_emulation=0`).
-fn calls_of_32_bits() -> Result<(), String> {
+pub(crate) fn calls_of_32_bits() -> Result<(), String> {
     /// What `oracle int80` ends with, through the 32-bit `exit`.
     const ENDED: i32 = 5;
     let mut command = std::process::Command::new(oracle::path());

@@ -21,7 +21,7 @@ use crate::support::unread::Unread;
 
 /// What programs of BPF need to record calls, beside the right to trace: tasks have the ids here
 /// that they have in the machine's first namespace.
-fn bpf_records_calls() -> Result<(), String> {
+pub(crate) fn bpf_records_calls() -> Result<(), String> {
     right_to_trace()?;
     if !cfg!(target_arch = "x86_64") {
         return Err("programs record calls on x86_64 alone".to_owned());

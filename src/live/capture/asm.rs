@@ -67,6 +67,7 @@ pub(super) enum Helper {
     TailCall = 12,
     CurrentPidTgid = 14,
     PerfEventOutput = 25,
+    CurrentTask = 35,
     ProbeReadUser = 112,
     ProbeReadKernel = 113,
     ProbeReadUserStr = 114,

@@ -78,6 +78,7 @@ pub struct Capture {
 #[derive(Clone, Copy, Debug)]
 struct Kernel {
     members: Option<Members>,
+    compat: Option<i32>,
     may_preempt: bool,
     /// By which a program forbids to be preempted; needed if it may be and records calls.
     preemption: Option<Preemption>,
@@ -116,6 +117,7 @@ impl Capture {
         }
         let kernel = Kernel {
             members: types.and_then(members),
+            compat: types.and_then(types::compat),
             may_preempt,
             preemption,
             recording,
@@ -163,6 +165,7 @@ impl Capture {
                 execve: libc::SYS_execve as i32,
                 execveat: libc::SYS_execveat as i32,
             },
+            compat: kernel.compat,
             recording: recording.map(|recorder| recorder.recording(kernel.preemption)),
         };
         let attached = attach(&names, &others, catalogue, kernel)?;

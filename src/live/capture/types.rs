@@ -41,6 +41,14 @@ pub(super) fn offset_of(btf: &[u8], structure: &str, member: &str) -> Option<i32
     None
 }
 
+/// Where a task of x86_64 has `thread_info.status`, with the kernel's mark of a call by the 32-bit
+/// convention.
+pub(super) fn compat(btf: &[u8]) -> Option<i32> {
+    let thread = offset_of(btf, "task_struct", "thread_info")?;
+    let status = offset_of(btf, "thread_info", "status")?;
+    cfg!(target_arch = "x86_64").then_some(thread + status)
+}
+
 /// The place of a function among the types, counted from 1; `None` where the description does not
 /// have it.
 pub(super) fn function(btf: &[u8], name: &str) -> Option<i32> {

@@ -1,6 +1,8 @@
 //! What is shown of a string: all of it, or that it is not.
 
 use super::{Call, assert_all_read, texts, traced};
+use crate::gate::calls_of_32_bits;
+use crate::source::bpf_records_calls;
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 
@@ -106,4 +108,37 @@ thread.join()
     let given = format!("{fifo:?}");
     assert_eq!(texts(&opened, 1, "given"), [given.clone(), given]);
     assert_eq!(texts(&opened, 1, "zzz"), [""; 0]);
+}
+
+#[test]
+fn a_32_bit_call_that_looks_as_the_syscall_instruction_leaves_it_is_known_for_what_it_is() {
+    require!(bpf_records_calls());
+    require!(program("python3"));
+    require!(calls_of_32_bits());
+    let project = Project::new();
+    // mov eax, 64; lea rcx, [rip + 2]; int 0x80; ret: getppid there, and semget by the native table
+    let script = "import ctypes, mmap\n\
+                  page = mmap.mmap(-1, 4096, prot=7)\n\
+                  page.write(bytes.fromhex('b840000000488d0d02000000cd80c3'))\n\
+                  at = ctypes.addressof(ctypes.c_char.from_buffer(page))\n\
+                  ctypes.CFUNCTYPE(ctypes.c_int)(at)()";
+    let words = [
+        "trace",
+        "--source",
+        "bpf",
+        "-e",
+        "getppid,semget",
+        "-o",
+        "trace",
+        "--",
+        "python3",
+        "-c",
+        script,
+    ];
+    project.harness(&words).assert_status(0);
+    let trace = project.read("trace");
+    assert!(
+        trace.contains("[i386] getppid() = ") && !trace.contains("semget"),
+        "{trace}"
+    );
 }

@@ -10,7 +10,7 @@ use super::super::asm::{
 use super::super::recorded::Half;
 use super::super::wire::{SCRATCH, selection, task};
 use super::room::Room;
-use super::{CONTEXT, KEY, Names, OFFSET, REGS, WHO, look_up, regs};
+use super::{CONTEXT, KEY, Names, OFFSET, REGS, STATUS, TS_COMPAT, WHO, look_up, regs};
 use crate::ring::calls::{LONGEST, SHORTEST, control};
 use syscall_model::select::Admitted;
 
@@ -291,9 +291,8 @@ fn write(a: &mut Asm, names: &Names, half: Half, contents: Contents, lost: Label
     number(a, half, R1);
     a.store(Width::D, R7, RAW_NUMBER, R1);
     a.store_number(Width::W, R7, registers - 4, 0);
-    a.load(Width::D, R4, STACK, copied(CX));
     a.load(Width::D, R5, STACK, copied(IP));
-    convention(a);
+    convention(a, names);
     match half {
         Half::Leave => {
             a.load(Width::D, R1, STACK, CONTEXT);
@@ -302,7 +301,6 @@ fn write(a: &mut Asm, names: &Names, half: Half, contents: Contents, lost: Label
         }
         Half::Enter => {
             let (compat, written) = (a.label(), a.label());
-            // As the `syscall` instruction leaves them; after `int 0x80` they differ.
             a.jump_if(If::Ne, R3, ABI_64, compat);
             a.jump_if_reg(If::Ne, R4, R5, compat);
             words(a, NATIVE);
@@ -328,9 +326,20 @@ pub(super) fn length(a: &mut Asm, to: Reg) {
     a.op(Op::And, to, LENGTH_MASK);
 }
 
-/// `R3 = ` what the task runs: 64-bit code or 32-bit code.
-fn convention(a: &mut Asm) {
-    let known = a.label();
+/// `R3 = ` what the task runs: 64-bit code or 32-bit code; `R4 = R5` for a native call, as the
+/// `syscall` instruction leaves `cx`. Any program may put that there in front of another: so the
+/// kernel's own mark decides, where it can be read.
+fn convention(a: &mut Asm, names: &Names) {
+    let (known, made) = (a.label(), a.label());
+    a.load(Width::D, R4, STACK, copied(CX));
+    if names.compat.is_some() {
+        a.mov_reg(R4, R5);
+        a.load(Width::W, R1, STACK, STATUS);
+        a.op(Op::And, R1, TS_COMPAT);
+        a.jump_if(If::Eq, R1, 0, made);
+        a.op(Op::Add, R4, 1);
+        a.here(made);
+    }
     a.load(Width::D, R1, STACK, copied(CS));
     a.op(Op::And, R1, 0xffff);
     a.mov(R3, ABI_64);

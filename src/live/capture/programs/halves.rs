@@ -72,7 +72,7 @@ pub(super) fn entered(
     a.store_number(Width::W, R6, task::SENT, 0);
     a.store_number(Width::W, R6, task::INTERRUPTED, 0);
     if names.recording.is_some() {
-        copy_registers(a, out);
+        copy_registers(a, names, out);
         a.load(Width::W, R9, R6, task::NUMBER);
     }
     find_spec(a, names, nothing);
@@ -173,7 +173,7 @@ pub(super) fn left(a: &mut Asm, names: &Names, copy: Option<Copy>, (out, nothing
     a.here(not_interrupted);
     a.mov(R9, 0);
     if names.recording.is_some() && copy.is_some() {
-        copy_registers(a, out);
+        copy_registers(a, names, out);
         a.mov(R9, 0);
     }
     a.load(Width::W, R1, R6, task::OWED);

@@ -53,6 +53,8 @@ pub(super) struct Names {
     /// One more than the largest number of a CPU.
     pub(super) n_cpus: i32,
     pub(super) calls: Calls,
+    /// Where a task has its mark of a 32-bit call; `None` where that is not known.
+    pub(super) compat: Option<i32>,
     /// Of programs that record calls; `None` where perf does.
     pub(super) recording: Option<Recording>,
 }
@@ -125,6 +127,9 @@ const CONTEXT: i16 = -32;
 const RESULT: i16 = -40;
 /// The ids of the current task.
 const WHO: i16 = -48;
+/// `thread_info.status` of the current task, with the mark of a call by the 32-bit convention.
+const STATUS: i16 = -56;
+const TS_COMPAT: i32 = 2;
 const REGS: i16 = -176;
 const NEW_TASK: i16 = -152;
 
@@ -230,9 +235,9 @@ fn find_spec(a: &mut Asm, names: &Names, nothing: Label) {
 /// Copies the six words of a call to the task. The numbers of other conventions mean other calls.
 fn copy_arguments(a: &mut Asm, names: &Names, other: Label) {
     if names.recording.is_none() {
-        copy_registers(a, other);
+        copy_registers(a, names, other);
     }
-    native_only(a, other);
+    native_only(a, names, other);
     for (place, from) in regs::ARGS.iter().enumerate() {
         a.load(Width::D, R1, STACK, REGS + from);
         a.store(Width::D, R6, task::ARGS + 8 * place as i16, R1);
@@ -240,14 +245,19 @@ fn copy_arguments(a: &mut Asm, names: &Names, other: Label) {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn native_only(a: &mut Asm, other: Label) {
+fn native_only(a: &mut Asm, names: &Names, other: Label) {
+    if names.compat.is_some() {
+        a.load(Width::W, R1, STACK, STATUS);
+        a.jump_if(If::Set, R1, TS_COMPAT, other);
+        return;
+    }
     a.load(Width::D, R1, STACK, REGS + regs::CX);
     a.load(Width::D, R2, STACK, REGS + regs::IP);
     a.jump_if_reg(If::Ne, R1, R2, other);
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn native_only(a: &mut Asm, other: Label) {
+fn native_only(a: &mut Asm, _: &Names, other: Label) {
     a.lea(R1, STACK, WORD.into());
     a.mov(R2, 8);
     a.lea(R3, R9, regs::STATE);
@@ -275,6 +285,7 @@ mod tests {
             execve: 59,
             execveat: 322,
         },
+        compat: Some(16),
         recording: None,
     };
 

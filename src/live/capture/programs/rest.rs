@@ -108,7 +108,7 @@ pub(in crate::capture) fn send(names: &Names, half: Half) -> Option<Vec<u64>> {
         a.store(Width::D, STACK, CONTEXT, R1);
         current_task(a, names, out);
         if names.recording.is_some() {
-            copy_registers(a, out);
+            copy_registers(a, names, out);
         }
         started_record(a, names, out);
         match half {

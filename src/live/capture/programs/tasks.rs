@@ -5,7 +5,8 @@ use super::super::asm::{
 };
 use super::super::wire::{slot, task};
 use super::{
-    CONTEXT, KEY, NEW_TASK, Names, Place, REGS, WORD, count, current_task, look_up, program, regs,
+    CONTEXT, KEY, NEW_TASK, Names, Place, REGS, STATUS, WORD, count, current_task, look_up,
+    program, regs,
 };
 
 /// On `sched_process_fork(parent, child)`: what a followed task creates is followed.
@@ -92,8 +93,18 @@ pub(super) fn rename_task(a: &mut Asm, names: &Names, out: Label) {
     a.mov_reg(R6, R0);
 }
 
-/// Copies the registers with which a call was made to the stack; leaves `R9` at those.
-pub(super) fn copy_registers(a: &mut Asm, failed: Label) {
+/// Copies the registers with which a call was made to the stack, and by which convention the kernel
+/// made it, where that is known; leaves `R9` at the registers.
+pub(super) fn copy_registers(a: &mut Asm, names: &Names, failed: Label) {
+    if let Some(compat) = names.compat {
+        a.call(Helper::CurrentTask);
+        a.lea(R1, STACK, STATUS.into());
+        a.mov(R2, 4);
+        a.mov_reg(R3, R0);
+        a.op(Op::Add, R3, compat);
+        a.call(Helper::ProbeReadKernel);
+        a.jump_if(If::Ne, R0, 0, failed);
+    }
     a.load(Width::D, R9, STACK, CONTEXT);
     a.load(Width::D, R9, R9, 0);
     a.lea(R1, STACK, REGS.into());
@@ -108,7 +119,7 @@ pub(super) fn copy_registers(a: &mut Asm, failed: Label) {
 pub(super) fn claim(a: &mut Asm, names: &Names) {
     let (out, full) = (a.label(), a.label());
     a.jump_if(If::Ne, R9, names.calls.prctl, out);
-    copy_registers(a, out);
+    copy_registers(a, names, out);
     a.load(Width::D, R1, STACK, REGS + regs::ARGS[0]);
     a.jump_if(If::Ne, R1, crate::sys::process::CLAIM, out);
     a.load(Width::D, R1, STACK, REGS + regs::ARGS[1]);
