@@ -2,10 +2,26 @@
 //! signals that interrupt it.
 
 use super::call::{Observation, Outcome};
-use super::thread::{Early, settle, signalled};
+use super::thread::{Early, is_one_of, settle, signalled};
 use super::track::Tracker;
 use crate::memory::{Handled, Memory, Part};
+use crate::names::Abi;
 use perf_records::units::{Pid, Tid};
+
+/// Calls that write where what they are given lies or says, with nothing that is read at their exit
+/// to tell where (a [`Memory`] compares the places for all others). What is read behind their entry
+/// may not be what they were given.
+const WRITES_WHERE: &[&str] = &[
+    "clone3",
+    "copy_file_range",
+    "file_getattr",
+    "getxattrat",
+    "keyctl",
+    "name_to_handle_at",
+    "quotactl",
+    "recvmmsg",
+    "splice",
+];
 
 impl Tracker {
     /// What was read from memory for a call; it may come before or behind the half that it belongs
@@ -15,9 +31,12 @@ impl Tracker {
         (pid, tid): (Pid, Tid),
         number: i32,
         part: Part,
-        memory: Memory,
+        mut memory: Memory,
         out: &mut Vec<Observation>,
     ) {
+        if !matches!(part, Part::Entry { .. }) && is_one_of(Abi::native(), number, WRITES_WHERE) {
+            memory.forget_what_was_given();
+        }
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
         let pending = thread.pending.as_mut();
@@ -74,7 +93,7 @@ mod tests {
     use super::*;
     use crate::Sources;
     use crate::memory::{Moment, Piece, State};
-    use crate::names::{self, Abi};
+    use crate::names;
     use perf_records::units::Nanos;
 
     const WHO: (Pid, Tid) = (Pid(10), Tid(10));
@@ -121,6 +140,36 @@ mod tests {
             time: Nanos(2),
             value,
         }
+    }
+
+    #[test]
+    fn what_a_call_was_given_that_writes_there_itself_is_known_at_its_entry_alone() {
+        let read_by = |name: &str, is_late: bool| {
+            let (mut tracker, mut out) = (Tracker::default(), Vec::new());
+            let entry = Part::Entry { more: is_late };
+            enter(&mut tracker, name, &mut out);
+            let first = if is_late {
+                Memory::default()
+            } else {
+                read("given", 1)
+            };
+            tracker.contents(WHO, number(name), entry, first, &mut out);
+            if is_late {
+                let (within, exit) = (Part::Within, Part::Exit);
+                tracker.contents(WHO, number(name), within, read("late", 1), &mut out);
+                tracker.contents(WHO, number(name), exit, Memory::default(), &mut out);
+            }
+            leave(&mut tracker, name, 3, &mut out);
+            calls(&mut out).remove(0).1
+        };
+        assert_eq!(
+            (read_by("clone3", true), read_by("clone3", false)),
+            ("".into(), "given".into())
+        );
+        assert_eq!(
+            (read_by("openat", true), read_by("openat", false)),
+            ("late".into(), "given".into())
+        );
     }
 
     #[test]

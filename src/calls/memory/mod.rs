@@ -92,6 +92,26 @@ pub struct Piece {
 }
 
 impl Piece {
+    fn place(&self) -> (u8, u16) {
+        (self.argument, self.element)
+    }
+
+    /// Takes away what was read, but for so many bytes.
+    fn forget_behind(&mut self, n: usize) {
+        self.bytes = self.bytes.get(..n).unwrap_or_default().into();
+        self.state = if n == 0 { State::Unread } else { State::Part };
+    }
+
+    /// Whether what the kernel has written for `written` may be in what this holds behind so many
+    /// bytes.
+    fn may_have(&self, written: &Self, n: usize) -> bool {
+        let behind = |piece: &Self| piece.address.saturating_add(piece.bytes.len() as u64);
+        let is_all = written.state == State::Whole;
+        // The zero byte of a string counts.
+        let starts_in_front = written.address <= behind(self);
+        starts_in_front && (!is_all || self.address.saturating_add(n as u64) < behind(written))
+    }
+
     /// What was there, unless some of what should have been could not be read.
     #[must_use]
     pub fn read(&self) -> Option<&[u8]> {
@@ -116,6 +136,9 @@ pub struct Memory {
     pieces: Vec<Piece>,
     /// Whether a reader was at work for the call at all, even if it read nothing.
     is_read: bool,
+    /// Arguments, with the place in a vector, of which something was read too late to be sure that
+    /// it is what the program gave to the kernel: all behind so many bytes.
+    late: Vec<((u8, u16), usize)>,
 }
 
 impl Memory {
@@ -125,11 +148,13 @@ impl Memory {
         Self {
             pieces,
             is_read: true,
+            late: Vec::new(),
         }
     }
 
     /// Adds what was read later; it replaces what could not be read before. The beginning that
-    /// could be read stays what it was, as the call may have changed it.
+    /// could be read stays what it was, as the call may have changed it. What lies where the call
+    /// has written is not known then.
     pub fn extend(&mut self, later: Self) {
         self.is_read |= later.is_read;
         for piece in later.pieces {
@@ -137,7 +162,14 @@ impl Memory {
                 (known.argument, known.element, known.moment)
                     == (piece.argument, piece.element, piece.moment)
             };
-            match self.pieces.iter_mut().find(same) {
+            let known = self.pieces.iter_mut().find(same);
+            let (place, is_given) = (piece.place(), piece.moment == Moment::Enter);
+            if is_given && !self.late.iter().any(|(late, _)| *late == place) {
+                let part = known.as_ref().filter(|known| known.state == State::Part);
+                self.late
+                    .push((place, part.map_or(0, |known| known.bytes.len())));
+            }
+            match known {
                 Some(known) if known.state == State::Part => {
                     if let Some(rest) = piece.bytes.get(known.bytes.len()..) {
                         known.bytes = [&known.bytes, rest].concat().into();
@@ -147,6 +179,30 @@ impl Memory {
                 Some(known) => *known = piece,
                 None => self.pieces.push(piece),
             }
+        }
+        self.doubt_what_is_late();
+    }
+
+    fn doubt_what_is_late(&mut self) {
+        for (place, n) in &self.late {
+            let of = |moment| self.pieces.iter().filter(move |it| it.moment == moment);
+            let is_doubtful = of(Moment::Enter)
+                .filter(|piece| piece.place() == *place)
+                .any(|piece| of(Moment::Exit).any(|written| piece.may_have(written, *n)));
+            let given = self.pieces.iter_mut().find(|piece| {
+                is_doubtful && (piece.place(), piece.moment) == (*place, Moment::Enter)
+            });
+            if let Some(given) = given {
+                given.forget_behind(*n);
+            }
+        }
+    }
+
+    /// Takes away what a program gave to the kernel, by what was read.
+    pub fn forget_what_was_given(&mut self) {
+        let given = |piece: &&mut Piece| piece.moment == Moment::Enter;
+        for piece in self.pieces.iter_mut().filter(given) {
+            piece.forget_behind(0);
         }
     }
 
@@ -249,5 +305,67 @@ mod tests {
         let part = Some(of(State::Part, b"before"));
         assert_eq!(joined(of(State::Part, b"change")), part);
         assert_eq!(joined(of(State::Unread, b"")), part);
+    }
+
+    #[test]
+    fn what_was_read_too_late_where_the_call_wrote_is_not_known() {
+        let piece = |argument, moment, address, state, bytes: &[u8]| Piece {
+            argument,
+            element: 0,
+            moment,
+            address,
+            state,
+            bytes: bytes.into(),
+        };
+        let path = |state, bytes| piece(0, Moment::Enter, 0x1000, state, bytes);
+        let known = |first: Piece, within: bool, address, state| {
+            let late = path(State::Whole, b"written");
+            let answer = piece(1, Moment::Exit, address, state, b"1234");
+            let mut memory = Memory::new(vec![first]);
+            match within {
+                true => {
+                    memory.extend(Memory::new(vec![late]));
+                    memory.extend(Memory::new(vec![answer]));
+                }
+                false => memory.extend(Memory::new(vec![late, answer])),
+            }
+            memory
+                .piece(0, Moment::Enter)
+                .and_then(Piece::read)
+                .is_some()
+        };
+        for within in [false, true] {
+            let unread = |address, state| known(path(State::Unread, b""), within, address, state);
+            for (address, is_known) in [
+                (0xffc, true),
+                (0xffd, false),
+                (0x1000, false),
+                (0x1007, false),
+                (0x1008, true),
+            ] {
+                assert_eq!(unread(address, State::Whole), is_known, "{address:#x}");
+            }
+            // How far it goes on is not known.
+            assert!(!unread(0x100, State::Cut) && unread(0x1008, State::Cut));
+            let part = |address| known(path(State::Part, b"wr"), within, address, State::Whole);
+            assert!(!part(0xfff) && part(0xffe) && part(0x2000));
+        }
+        let mut in_time = Memory::new(vec![path(State::Whole, b"given")]);
+        in_time.extend(Memory::new(vec![piece(
+            1,
+            Moment::Exit,
+            0x1000,
+            State::Whole,
+            b"12",
+        )]));
+        let given = in_time.piece(0, Moment::Enter).and_then(Piece::read);
+        assert_eq!(given, Some(&b"given"[..]));
+        let answer = piece(0, Moment::Exit, 0x1000, State::Whole, b"1234");
+        let mut part = Memory::new(vec![path(State::Part, b"gi")]);
+        part.extend(Memory::new(vec![path(State::Whole, b"12345"), answer]));
+        assert_eq!(
+            part.piece(0, Moment::Enter),
+            Some(&path(State::Part, b"gi"))
+        );
     }
 }

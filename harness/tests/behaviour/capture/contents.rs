@@ -1,6 +1,6 @@
 //! What is shown of a string: all of it, or that it is not.
 
-use super::{Call, assert_all_read, texts, traced};
+use super::{Call, UNREAD, assert_all_read, texts, traced};
 use crate::gate::calls_of_32_bits;
 use crate::source::bpf_records_calls;
 use crate::support::project::Project;
@@ -108,6 +108,25 @@ thread.join()
     let given = format!("{fifo:?}");
     assert_eq!(texts(&opened, 1, "given"), [given.clone(), given]);
     assert_eq!(texts(&opened, 1, "zzz"), [""; 0]);
+}
+
+#[test]
+fn a_path_that_its_own_call_overwrote_before_it_was_read_is_not_known() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    // The path lies where nobody has looked yet, and the target of the link comes there.
+    let script = "import ctypes, mmap, os\n\
+                  os.symlink('another', 'link')\n\
+                  with open('page', 'wb') as page: page.write(b'link'.ljust(4096, b'\\0'))\n\
+                  page = os.open('page', os.O_RDWR)\n\
+                  page = mmap.mmap(page, 4096, flags=mmap.MAP_PRIVATE)\n\
+                  at = ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(page)))\n\
+                  assert ctypes.CDLL(None).readlink(at, at, ctypes.c_size_t(100)) == 7";
+    let calls = traced(&project, "readlink", &["python3", "-c", script]);
+    let paths = texts(&calls, 0, "");
+    assert_eq!(paths.last().map(String::as_str), Some(UNREAD), "{calls:?}");
+    assert_eq!(texts(&calls, 1, "another").len(), 1, "{calls:?}");
 }
 
 #[test]
