@@ -1,7 +1,8 @@
 //! Calls and events as JSON lines.
 
-use super::{injected, line, summary};
+use super::{line, summary};
 use crate::trace::{FieldValue, TracedEvent};
+use crate::verdict::Words;
 use perf_live::units::ExitKind;
 use perf_records::units::{Cpu, Nanos, is_hidden, is_order, run};
 use serde::Serialize;
@@ -64,7 +65,10 @@ pub fn call_json(
     if let Outcome::Refused { .. } = call.outcome {
         out.push_str(",\"refused\":\"SIGSYS\"");
     }
-    injected::json(out, call.injected);
+    if !call.injected.is_nothing() {
+        out.push_str(",\"injected\":");
+        append(out, &Words::from(call.injected));
+    }
     out.push_str("}\n");
 }
 

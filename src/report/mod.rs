@@ -13,7 +13,6 @@ mod fault;
 mod formats;
 mod github;
 mod html;
-mod injected;
 mod json;
 mod junit;
 mod kcidb;

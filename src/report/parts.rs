@@ -12,7 +12,7 @@ pub use merge::{MergeError, Merged, merge};
 
 use super::json::object_line;
 use crate::run::{ScenarioReport, Shard, Whole};
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{FaultTold, Finding, Verdict};
 use perf_live::units::{Limit, Usage};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,6 +71,7 @@ struct Line {
     kernel: String,
     usage: Used,
     struck: Vec<String>,
+    faults: Option<Vec<FaultTold>>,
     #[serde(default)]
     notes: Vec<String>,
     trace: Option<String>,
@@ -306,6 +307,7 @@ fn report(line: Line) -> Result<ScenarioReport, String> {
             context_switches: line.usage.context_switches,
         },
         struck: line.struck.iter().map(limit).collect::<Result<_, _>>()?,
+        faults: line.faults,
         kernel: line.kernel,
         kept: line.kept,
         dumped: line.dump,

@@ -94,6 +94,7 @@ pub fn scenario_json(out: &mut String, report: &ScenarioReport) {
         line.object("usage", |object| usage_json(object, &report.usage));
         let struck = report.struck.iter().map(ToString::to_string);
         line.put("struck", struck.collect::<Vec<_>>());
+        line.put_some("faults", report.faults.as_ref());
         line.put_some("notes", (!report.notes.is_empty()).then_some(&report.notes));
         if let Some(trace) = &report.trace {
             line.put("trace", trace);
@@ -179,6 +180,7 @@ pub(super) mod tests {
                 ..Usage::default()
             },
             struck: Vec::new(),
+            faults: None,
             name: "mv".to_owned(),
             file: "scenarios/mv.yaml".into(),
             row: String::new(),

@@ -26,6 +26,7 @@ pub fn unfinished() -> ScenarioReport {
         lost: 0,
         usage: Usage::default(),
         struck: Vec::new(),
+        faults: None,
         kernel: String::new(),
         kept: None,
         dumped: None,

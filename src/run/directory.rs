@@ -58,6 +58,7 @@ mod tests {
         let mut report = ScenarioReport {
             needs: None,
             struck: Vec::new(),
+            faults: None,
             name: "it".to_owned(),
             file: "it.yaml".into(),
             row: String::new(),

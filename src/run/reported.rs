@@ -2,7 +2,7 @@
 
 use super::{Item, Outcome};
 use crate::policy::Needs;
-use crate::verdict::{Finding, Known, Verdict};
+use crate::verdict::{FaultTold, Finding, Known, Verdict};
 use perf_live::units::{Limit, Usage};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,6 +32,8 @@ pub struct ScenarioReport {
     pub usage: Usage,
     /// The limits that the (last) run ran into.
     pub struck: Vec<Limit>,
+    /// What became of its faults in the (last) run; `None` without faults or without a run.
+    pub faults: Option<Vec<FaultTold>>,
     /// The kernel's release.
     pub kernel: String,
     /// Where the directory of the (last) run was kept.
@@ -65,6 +67,7 @@ impl ScenarioReport {
             lost: 0,
             usage: Usage::default(),
             struck: Vec::new(),
+            faults: None,
             kernel: kernel.to_owned(),
             kept: None,
             dumped: None,
@@ -91,6 +94,7 @@ impl ScenarioReport {
         }
         self.usage = outcome.usage;
         self.struck = std::mem::take(&mut outcome.struck);
+        self.faults = outcome.faults.take();
         let mut remarks = std::mem::take(&mut outcome.remarks);
         remarks.retain(|remark| !self.notes.contains(remark));
         self.notes.append(&mut remarks);

@@ -7,7 +7,7 @@ use crate::matching::SPAN;
 use crate::plan::Plan;
 use crate::policy::Needs;
 use crate::snapshot::{self, Provenance, Stored};
-use crate::verdict::{self, About, Finding, Judgement, Known, Run, Verdict, counts};
+use crate::verdict::{self, About, FaultTold, Finding, Judgement, Known, Run, Verdict, counts};
 use perf_live::errors::chain;
 use perf_live::sandbox::{LaunchError, WorkDir};
 use perf_live::units::{Limit, Usage};
@@ -35,6 +35,8 @@ pub struct Outcome {
     pub usage: Usage,
     /// The limits that it ran into.
     pub struck: Vec<Limit>,
+    /// What became of its faults; `None` without faults or without a run.
+    pub faults: Option<Vec<FaultTold>>,
     /// The trace's text, if the scenario has a snapshot.
     pub text: Option<String>,
     /// What kernels are compared by, if the run came to its end: the text that a snapshot shows or
@@ -243,6 +245,7 @@ pub(super) fn judge(plan: &Plan, stored: Option<&Stored>, run: &Run) -> Outcome 
         whole,
         shown,
         snapshot,
+        faults: verdict::told(plan, run),
         ..Outcome::of(run, verdict::with_known_failure(plan, judgement))
     }
 }
@@ -313,6 +316,7 @@ impl Outcome {
             remarks: Vec::new(),
             usage: Usage::default(),
             struck: Vec::new(),
+            faults: None,
             text: None,
             shown: None,
             whole: None,

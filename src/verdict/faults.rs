@@ -1,5 +1,6 @@
 //! Judges what was done to calls.
 
+use super::injected::Words;
 use super::{About, Finding, Known, Run};
 use crate::plan::{FaultPlan, Plan};
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,10 @@ use serde::{Deserialize, Serialize};
 pub struct Faults {
     /// One for each fault, in the order of the file.
     pub outcomes: Vec<FaultOutcome>,
+    /// The calls that each of them was done to, as far as the trace tells them; a recording has
+    /// them in its trace.
+    #[serde(skip)]
+    pub done_to: Vec<Vec<DoneTo>>,
     /// What is to be known of a run that passes.
     pub remarks: Vec<String>,
     /// What is not known, so that nothing can be concluded.
@@ -20,6 +25,9 @@ pub struct Faults {
 pub struct FaultOutcome {
     /// How many calls it might be done to.
     pub seen: u64,
+    /// How many of these `when` names, whether it was done to them or not: an earlier fault may
+    /// have been, and a call may be no longer than a shorter one.
+    pub due: u64,
     /// To how many it was done.
     pub fired: u64,
     /// Of how many it is not known whether they were meant.
@@ -39,6 +47,69 @@ pub struct FaultOutcome {
     /// How many calls that others waited for were never made.
     #[serde(default)]
     pub come_unmade: u64,
+}
+
+/// A call that a fault was done to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoneTo {
+    /// The task that made it: `P1`, `P2.T2`.
+    pub task: String,
+    /// The program that its process ran.
+    pub program: String,
+    /// Its line in the trace.
+    pub line: String,
+    /// Whether it is judged: no call before `trace.since` is, and none that loads a program.
+    pub judged: bool,
+}
+
+/// A fault, and what became of it, as data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultTold {
+    /// The call, as the scenario has it.
+    pub call: String,
+    /// The line of the scenario's file, from 1.
+    pub line: usize,
+    /// The column there, from 1.
+    pub column: usize,
+    /// What is done.
+    pub injected: Words,
+    /// How many calls it matched; `None`, here and below, where what became of it is not known.
+    pub matched: Option<u64>,
+    /// How many of these `when` names.
+    pub due: Option<u64>,
+    /// To how many of these it was done.
+    pub done: Option<u64>,
+    /// Of how many it is not known whether they were meant.
+    pub unclear: Option<u64>,
+    /// The calls that it was done to, in the order of the run: the first [`MOST_TOLD`] of them.
+    pub done_to: Option<Vec<DoneTo>>,
+}
+
+/// Of more calls that a fault was done to, no more are told one by one.
+pub const MOST_TOLD: usize = 1000;
+
+/// Returns what became of the faults of a scenario; `None` if it has none.
+#[must_use]
+pub fn told<T>(plan: &Plan, run: &Run<T>) -> Option<Vec<FaultTold>> {
+    let known = run.faults.yes();
+    let told = |(place, fault): (usize, &FaultPlan)| {
+        let outcome = known.and_then(|faults| faults.outcomes.get(place));
+        let number = |of: fn(&FaultOutcome) -> u64| outcome.map(of);
+        let (line, column) = plan.positions.get(&fault.matcher.at);
+        FaultTold {
+            call: fault.matcher.word.clone(),
+            line,
+            column,
+            injected: fault.injected.into(),
+            matched: number(|it| it.seen),
+            due: number(|it| it.due),
+            done: number(|it| it.fired),
+            unclear: number(|it| it.unknown),
+            done_to: known.and_then(|faults| faults.done_to.get(place).cloned()),
+        }
+    };
+    let faults = plan.faults.iter().enumerate();
+    (!plan.faults.is_empty()).then(|| faults.map(told).collect())
 }
 
 /// Returns a remark on each fault that blocked calls to the end.

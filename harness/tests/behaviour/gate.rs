@@ -3,6 +3,7 @@
 
 mod ends;
 mod held;
+mod told;
 mod words;
 
 use std::process::Stdio;
@@ -337,10 +338,13 @@ fn a_recording_of_a_faulted_run_is_judged_as_the_run_was() {
     let project = Project::with("it", &yaml.replace("snapshot: false", "snapshot: true"));
     let run = project.harness(&["run", "--update", "scenarios"]);
     assert_eq!(run.status, 0, "{run:?}");
-    let run = project.harness(&["run", "--save", "saved", "scenarios"]);
-    assert_eq!(run.status, 0, "{run:?}");
-    let run = project.harness(&["run", "--from", "saved/it.data", "scenarios"]);
-    assert_eq!(run.status, 0, "{run:?}");
+    let json = ["--format", "json", "scenarios"];
+    let live = project.harness(&[&["run", "--save", "saved"], &json[..]].concat());
+    live.assert_status(0);
+    let again = project.harness(&[&["run", "--from", "saved/it.data"], &json[..]].concat());
+    again.assert_status(0);
+    assert_eq!(told::faults(&again), told::faults(&live));
+    assert_eq!(told::faults(&live)[1]["injected"]["short"], 4);
     let snapshot = project
         .files("snapshots")
         .into_values()

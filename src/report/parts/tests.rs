@@ -3,6 +3,8 @@
 use super::*;
 use crate::report::suite::tests::report;
 use crate::report::{scenario_json, suite_json};
+use crate::verdict::{DoneTo, FaultTold};
+use syscall_model::{Answer, Injected};
 
 const NAMES: [&str; 4] = ["a", "b", "c", "d[x=1]"];
 
@@ -73,6 +75,30 @@ fn all_parts_in_any_order_are_one_result() {
     assert_eq!(merged(&[&three, &one, &two]), Ok(all));
 }
 
+fn fault() -> FaultTold {
+    let injected = Injected {
+        answer: Some(Answer::Error(libc::EPIPE)),
+        signal: Some(libc::SIGPIPE),
+        ..Injected::NONE
+    };
+    FaultTold {
+        call: "write".to_owned(),
+        line: 9,
+        column: 5,
+        injected: injected.into(),
+        matched: Some(2),
+        due: None,
+        done: Some(1),
+        unclear: Some(0),
+        done_to: Some(vec![DoneTo {
+            task: "P2".to_owned(),
+            program: "cat".to_owned(),
+            line: "write(1<stdout>, <addr>, 2) = -1 EPIPE (INJECTED: retval, SIGPIPE)".to_owned(),
+            judged: true,
+        }]),
+    }
+}
+
 #[test]
 fn a_result_is_the_same_after_it_was_written_and_read() {
     let mut finding = Finding::missed(crate::verdict::About::Exit, "why").but("0", "1");
@@ -82,6 +108,7 @@ fn a_result_is_the_same_after_it_was_written_and_read() {
         findings: vec![finding],
         notes: vec!["a note".to_owned()],
         struck: vec![Limit::Memory, Limit::OpenFiles],
+        faults: Some(vec![fault()]),
         lost: 3,
         kept: Some("/tmp/x".into()),
         dumped: Some("d/a.perf.data".into()),

@@ -12,6 +12,8 @@ struct Counted {
     /// By what it was counted, and its number there; `None` where it is not known whether it was
     /// meant.
     number: Option<(u32, u64)>,
+    /// Whether `when` names that number.
+    is_due: bool,
     is_fired: bool,
     /// Whether that holds it until another call comes.
     is_blocked: bool,
@@ -52,13 +54,16 @@ impl Counts {
             *last += 1;
             (group, *last)
         });
-        let is_fired = is_free && number.is_some_and(|(_, number)| plan.when.has(number));
+        let is_due = number.is_some_and(|(_, number)| plan.when.has(number));
+        let is_fired = is_free && is_due;
         outcome.seen += u64::from(number.is_some());
+        outcome.due += u64::from(is_due);
         outcome.unknown += u64::from(number.is_none());
         outcome.fired += u64::from(is_fired);
         self.open.entry(id).or_default().push(Counted {
             fault,
             number,
+            is_due,
             is_fired,
             is_blocked: is_fired && plan.injected.is_blocked,
         });
@@ -90,6 +95,7 @@ impl Counts {
                         if *last == number {
                             *last -= 1;
                             outcome.seen -= 1;
+                            outcome.due -= u64::from(counted.is_due);
                         } else {
                             outcome.unmade += 1;
                             holds = false;
@@ -127,6 +133,11 @@ mod tests {
         assert!(!counts.count(2, (0, &second), Some(0), true));
         assert!(counts.count(3, (0, &second), Some(0), true));
         assert_eq!((counts.outcomes[0].seen, counts.outcomes[0].fired), (2, 1));
+        assert!(counts.settle(3, &End::TakenBack));
+        assert_eq!((counts.outcomes[0].due, counts.outcomes[0].fired), (0, 0));
+        // Another fault has been done to it.
+        assert!(!counts.count(4, (0, &second), Some(0), false));
+        assert_eq!((counts.outcomes[0].due, counts.outcomes[0].fired), (1, 0));
     }
 
     #[test]

@@ -59,6 +59,7 @@ impl<'a> Decider<'a> {
     pub(super) fn into_faults(self) -> Faults {
         Faults {
             outcomes: self.counts.outcomes,
+            done_to: Vec::new(),
             remarks: self.remarks.into_iter().map(str::to_owned).collect(),
             unknown: self.unknown.into_iter().collect(),
         }

@@ -7,7 +7,7 @@ use crate::matching::is_meant;
 use crate::plan::{FaultPlan, guards};
 use crate::scenario::{Per, When};
 use crate::trace::{Deed, Normalised, Value};
-use crate::verdict::{FaultOutcome, Faults};
+use crate::verdict::{DoneTo, FaultOutcome, Faults, MOST_TOLD};
 use perf_records::units::Nanos;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use syscall_model::{Answer, ThreadId};
@@ -31,8 +31,9 @@ pub(in crate::run) fn prove(
     let mut unknown = Vec::new();
     let is_injected = |deed: &&Deed| !deed.injected.is_nothing();
     let shown = judged.blocks.iter().flat_map(|block| &block.deeds);
-    let shown: HashSet<_> = shown.filter(is_injected).map(place).collect();
-    let mut attributed = HashSet::new();
+    let shown = shown.filter(is_injected).map(|deed| (place(deed), deed));
+    let shown: HashMap<_, &Deed> = shown.collect();
+    let (mut attributed, mut done_to) = (HashSet::new(), Vec::new());
     for (number, (fault, outcome)) in faults.iter().zip(&mut told.outcomes).enumerate() {
         let mut groups: BTreeMap<u32, Vec<Counted<'_>>> = BTreeMap::new();
         let mut n_unclear = 0;
@@ -91,8 +92,9 @@ pub(in crate::run) fn prove(
                 "by the trace {n_early} calls that the fault for `{word}` blocked went on before the other came"
             ));
         }
-        let outside = done.iter().filter(|deed| !shown.contains(&place(deed)));
+        let outside = done.iter().filter(|deed| !shown.contains_key(&place(deed)));
         outcome.outside = outside.count() as u64;
+        done_to.push(tell(&mut done, &shown));
         attributed.extend(done.into_iter().map(place));
     }
     let mut injected = calls.iter().map(|call| call.deed).filter(is_injected);
@@ -104,6 +106,23 @@ pub(in crate::run) fn prove(
         ));
     }
     told.unknown.extend(unknown);
+    told.done_to = done_to;
+}
+
+/// The first calls that a fault was done to, in the order of the run, as what is judged shows them.
+fn tell(done: &mut [&Deed], shown: &HashMap<(ThreadId, Nanos), &Deed>) -> Vec<DoneTo> {
+    done.sort_by_key(|deed| deed.entered);
+    let tell = |deed: &&Deed| {
+        let judged = shown.get(&place(deed));
+        let deed = judged.unwrap_or(deed);
+        DoneTo {
+            task: deed.task.to_string(),
+            program: deed.program.as_ref().to_owned(),
+            line: deed.line(),
+            judged: judged.is_some(),
+        }
+    };
+    done.iter().take(MOST_TOLD).map(tell).collect()
 }
 
 /// What no two calls share.

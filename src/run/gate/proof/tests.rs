@@ -174,6 +174,27 @@ fn threads_may_be_counted_in_another_order_than_they_are_entered_in() {
 }
 
 #[test]
+fn the_calls_that_a_fault_was_done_to_are_told_in_the_order_of_the_run_and_not_without_end() {
+    let when = When::default();
+    let names = BTreeSet::from(["fsync".to_owned()]);
+    let every = [FaultPlan::of_calls("fsync", names, when, EIO)];
+    let fsyncs = |threads: &[u32]| -> Vec<Made> {
+        let at = |place: usize| (10 * place as u64 + 1, 10 * place as u64 + 2);
+        let made = threads.iter().enumerate();
+        made.map(|(place, thread)| (*thread, "fsync", at(place), EIO))
+            .collect()
+    };
+    let told = |threads: &[u32]| {
+        let (n, calls) = (threads.len() as u64, fsyncs(threads));
+        let told = proved(&every, n, &calls);
+        let tasks = told.done_to[0].iter().map(|done| done.task.clone());
+        tasks.collect::<Vec<String>>()
+    };
+    assert_eq!(told(&[1, 0, 1]), ["P1.T2", "P1", "P1.T2"]);
+    assert_eq!(told(&[0; MOST_TOLD + 1]).len(), MOST_TOLD);
+}
+
+#[test]
 fn a_short_call_that_is_none_is_not_due() {
     let shorter = |most| Injected {
         answer: Some(Answer::Short(most)),
@@ -213,6 +234,13 @@ fn a_fault_before_the_stretch_that_is_judged_is_outside() {
     let told = proved_with(&[second("close", EIO)], 3, &whole, &judged);
     assert_eq!(told.unknown, Vec::<String>::new());
     assert_eq!(told.outcomes[0].outside, 1);
+    let [done] = told.done_to[0].as_slice() else {
+        panic!("{told:?}");
+    };
+    assert!(
+        done.line.ends_with("(INJECTED)") && !done.judged,
+        "{done:?}"
+    );
 }
 
 #[test]
