@@ -48,7 +48,8 @@ impl Kind {
         }
     }
 
-    fn of_name(name: &[u8]) -> Option<Self> {
+    /// That of a descriptor by its name; `None` for memory and what is not known.
+    pub(super) fn of_name(name: &[u8]) -> Option<Self> {
         match name {
             b"stdin" | b"stdout" | b"stderr" => Some(Self::Standard),
             b"pipe" => Some(Self::Pipe),

@@ -1,6 +1,7 @@
 //! Finds the sites of a run: calls that nothing tells apart are one.
 
 use super::errors::{Errors, errors_of, signal_with};
+use super::kind::Kind;
 use crate::matching::{Matcher, is_meant};
 use crate::scenario::{Literal, StepSpec, Test, event};
 use crate::trace::{Deed, Normalised, Part, Reached, Value};
@@ -104,8 +105,7 @@ fn file_of(value: &Value) -> Option<String> {
         },
         Value::File { name, reached, .. } => match reached {
             Reached::Known { names, .. } => names.first()?,
-            _ if matches!(name.as_slice(), b"stdin" | b"stdout" | b"stderr") => name,
-            _ if name.starts_with(b"/") || name.starts_with(b"$DIR") => name,
+            _ if Kind::of_name(name).is_some() => name,
             _ => return None,
         },
         _ => return None,

@@ -159,7 +159,7 @@ impl Writer<'_> {
     fn name_of(&self, file: &OpenFile) -> Vec<u8> {
         match file.class() {
             Some(class) => class.into(),
-            None => self.in_directory(&file.name_as(1)),
+            None => self.in_directory(&file.kind.word()),
         }
     }
 

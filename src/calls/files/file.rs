@@ -163,17 +163,7 @@ impl OpenFile {
     /// or whatever number a writer gives to its [`OpenFile::thing`].
     #[must_use]
     pub fn class(&self) -> Option<&'static str> {
-        match &self.kind {
-            FileKind::Pipe(_) => Some("pipe"),
-            FileKind::Socket(socket) => Some(socket.class()),
-            FileKind::Object(object) => Some(object.as_str()),
-            FileKind::Path(_)
-            | FileKind::Unnamed(_)
-            | FileKind::Memory(_)
-            | FileKind::Queue(_)
-            | FileKind::Given(_)
-            | FileKind::Unread => None,
-        }
+        self.kind.class()
     }
 
     /// The path, where it is absolute.
@@ -195,17 +185,11 @@ impl OpenFile {
     /// The name, with another number in the place of its ordinal.
     #[must_use]
     pub fn name_as(&self, number: u32) -> Vec<u8> {
-        let (mut name, plain): (Vec<u8>, bool) = match &self.kind {
-            FileKind::Path(path) | FileKind::Given(path) => (path.to_vec(), true),
-            FileKind::Unnamed(directory) => ([directory, &b"/#"[..]].concat(), true),
-            FileKind::Memory(name) => ([&b"memfd:"[..], name].concat(), true),
-            FileKind::Queue(name) => ([&b"mqueue:"[..], name].concat(), true),
-            FileKind::Unread => return b"?".to_vec(),
-            FileKind::Pipe(_) | FileKind::Socket(_) | FileKind::Object(_) => {
-                (self.class().unwrap_or_default().into(), false)
-            }
-        };
-        if number != 1 || !plain {
+        let mut name = self.kind.word();
+        if self.kind == FileKind::Unread {
+            return name;
+        }
+        if number != 1 || self.class().is_some() {
             name.push(b':');
             name.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
         }
@@ -247,6 +231,38 @@ pub(super) fn name_hash(kind: &FileKind) -> u64 {
 }
 
 impl FileKind {
+    /// The word for all of its class, where it has no name of its own.
+    #[must_use]
+    pub fn class(&self) -> Option<&'static str> {
+        match self {
+            Self::Pipe(_) => Some("pipe"),
+            Self::Socket(socket) => Some(socket.class()),
+            Self::Object(object) => Some(object.as_str()),
+            Self::Path(_)
+            | Self::Unnamed(_)
+            | Self::Memory(_)
+            | Self::Queue(_)
+            | Self::Given(_)
+            | Self::Unread => None,
+        }
+    }
+
+    /// The name without any number, as expectations call it: `/etc/hostname`, `pipe`, `tcp`,
+    /// `memfd:cache`, `?`.
+    #[must_use]
+    pub fn word(&self) -> Vec<u8> {
+        match self {
+            Self::Path(path) | Self::Given(path) => path.to_vec(),
+            Self::Unnamed(directory) => [directory, &b"/#"[..]].concat(),
+            Self::Memory(name) => [&b"memfd:"[..], name].concat(),
+            Self::Queue(name) => [&b"mqueue:"[..], name].concat(),
+            Self::Unread => b"?".to_vec(),
+            Self::Pipe(_) | Self::Socket(_) | Self::Object(_) => {
+                self.class().unwrap_or_default().into()
+            }
+        }
+    }
+
     /// What a descriptor refers to, by the link that procfs has for it (`proc_pid_fd(5)`).
     #[must_use]
     pub fn of_link(link: Vec<u8>) -> Self {

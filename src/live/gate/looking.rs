@@ -1,13 +1,13 @@
 //! What a call refers to while it is held: the files behind its descriptors and its paths, the
 //! bytes behind its pointers, and who makes it.
 
+use super::opened::take;
 use super::{Held, Paths};
 use crate::host::{Host, MakerIds};
-use crate::sys::{gate, page_size, pidfd};
+use crate::sys::{gate, page_size, socket};
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::stat::{FileStat, SFlag, fstat};
 use nix::unistd::{Whence, lseek};
-use perf_records::units::Pid;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -97,7 +97,7 @@ impl OpenFile {
     /// # Errors
     /// Those of `getsockname(2)`.
     pub fn address(&self) -> io::Result<Option<SocketAddress>> {
-        let bytes = gate::address_of(self.file.as_fd())?;
+        let bytes = socket::address_of(self.file.as_fd())?;
         Ok(SocketAddress::of(&bytes))
     }
 
@@ -117,10 +117,7 @@ impl Look<'_> {
     /// Those of `pidfd_getfd(2)` and `fstat(2)`.
     pub fn descriptor(&self, number: i32) -> io::Result<Option<OpenFile>> {
         let thread = self.held.thread;
-        let gone = || io::Error::from_raw_os_error(libc::ESRCH);
-        let process = self.host.process_of(thread).ok_or_else(gone)?;
-        let process = pidfd::open(Pid(process))?.ok_or_else(gone)?;
-        let file = match gate::descriptor_of(process.as_fd(), number) {
+        let file = match take(self.host, thread, number) {
             Err(error) if error.raw_os_error() == Some(libc::EBADF) => return Ok(None),
             file => file?,
         };

@@ -171,7 +171,7 @@ fn make(listener: &Listener, call: &Held, process: u32, most: u64) -> Made {
     let [number, address, length, offset, ..] = call.native_words();
     let opened = pidfd::open(Pid(process)).and_then(|pidfd| {
         let gone = || io::Error::from_raw_os_error(libc::ESRCH);
-        gate::descriptor_of(pidfd.ok_or_else(gone)?.as_fd(), number as i32)
+        pidfd::descriptor_of(pidfd.ok_or_else(gone)?.as_fd(), number as i32)
     });
     let descriptor: OwnedFd = match opened {
         Ok(descriptor) => descriptor,

@@ -2,6 +2,7 @@
 
 use super::Host;
 use super::process::value;
+use crate::sys::inode::{self, Inode};
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStringExt;
@@ -147,6 +148,21 @@ impl Host {
     /// `ENOENT` where it is not open.
     pub fn descriptor_link(&self, thread: u32, number: i32) -> io::Result<Vec<u8>> {
         self.link(&format!("proc/{thread}/fd/{number}"))
+    }
+
+    /// The inode of a thread's descriptor.
+    ///
+    /// # Errors
+    /// `ENOENT` where it is not open.
+    pub fn descriptor_inode(&self, thread: u32, number: i32) -> io::Result<Inode> {
+        inode::of_path(&self.root.join(format!("proc/{thread}/fd/{number}")))
+    }
+
+    /// The flags that a thread's descriptor was opened with; `None` where it is not open.
+    #[must_use]
+    pub fn descriptor_flags(&self, thread: u32, number: i32) -> Option<i32> {
+        let told = self.read_lossy(&format!("proc/{thread}/fdinfo/{number}"))?;
+        i32::from_str_radix(value(&told, "flags:")?.trim(), 8).ok()
     }
 
     /// The working directory of a thread.

@@ -85,6 +85,9 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
     };
     let (stdin, stdout, stderr, outputs) =
         stdio::open(&workload.stdio).map_err(LaunchError::Stdio)?;
+    let is_captured = outputs.is_some();
+    let streams = is_captured.then(|| stdio::inodes([&stdin, &stdout, &stderr]));
+    let streams = streams.transpose().map_err(LaunchError::Stdio)?;
     let program = c_string(workload.program.path().as_os_str())?;
     let directory = workload
         .directory
@@ -146,6 +149,7 @@ pub fn launch(workload: &Workload) -> Result<Corked, LaunchError> {
         reaped: false,
         obituary: parked.obituary,
         outputs,
+        streams,
         has_init: own.is_some(),
         is_overdue: false,
         group: None,

@@ -4,6 +4,7 @@ use super::Cgroup;
 use super::aside::aside;
 use super::cgroup::Members;
 use super::output::Reader;
+use crate::gate::Streams;
 use crate::host;
 use crate::sys::pidfd;
 use crate::sys::process::{self, Reaped};
@@ -31,6 +32,8 @@ pub(super) struct Process {
     pub(super) reaped: bool,
     pub(super) obituary: Option<OwnedFd>,
     pub(super) outputs: Option<[Reader; 2]>,
+    /// What it was started with, where its outputs are captured.
+    pub(super) streams: Option<Streams>,
     pub(super) has_init: bool,
     /// The group that ends with it.
     pub(super) group: Option<Members>,

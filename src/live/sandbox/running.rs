@@ -4,10 +4,10 @@ use super::Captured;
 use super::cgroup::Members;
 use super::output::Reader;
 use super::process::Process;
+use crate::gate::Streams;
 use crate::sys::gate::Listener;
 use crate::sys::poll::poll;
 use crate::units::{ExitKind, Usage};
-use nix::sys::stat::fstat;
 use perf_records::units::Pid;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -109,10 +109,15 @@ impl Running {
     /// The inodes of the pipes that standard output and standard error are captured by.
     #[must_use]
     pub fn pipes(&self) -> Option<[u64; 2]> {
-        let readers = self.process.outputs.as_ref()?;
-        let inode = |reader: &Reader| Some(fstat(reader.pipe.as_ref()?).ok()?.st_ino);
-        let [out, err] = readers.each_ref().map(inode);
-        Some([out?, err?])
+        let [_, out, err] = self.process.streams?;
+        Some([out.number, err.number])
+    }
+
+    /// What it was started with as standard input, output and error; `None` where these are the
+    /// harness' own.
+    #[must_use]
+    pub fn streams(&self) -> Option<Streams> {
+        self.process.streams
     }
 
     /// How many bytes it has written to the outputs that are captured.

@@ -1,6 +1,8 @@
 //! The workload's descriptors 0, 1 and 2.
 
 use super::output::Reader;
+use crate::gate::Streams;
+use crate::sys::inode;
 use nix::fcntl::OFlag;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -51,6 +53,12 @@ pub(super) fn open(stdio: &Stdio) -> io::Result<Ends> {
             ))
         }
     }
+}
+
+/// Which files these ends are.
+pub(super) fn inodes(ends: [&OwnedFd; 3]) -> io::Result<Streams> {
+    let [input, output, errors] = ends.map(|end| inode::of(end.as_fd()));
+    Ok([input?, output?, errors?])
 }
 
 fn input_file(input: Option<&[u8]>) -> io::Result<OwnedFd> {

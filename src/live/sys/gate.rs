@@ -301,36 +301,6 @@ pub fn signal_thread(process: u32, thread: u32, signal: i32) -> io::Result<()> {
     check(unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) }).map(drop)
 }
 
-/// Takes a descriptor of another process: the same open file description.
-///
-/// # Errors
-/// `EBADF` where it is not open, `EPERM`, `ESRCH`.
-///
-/// # References
-/// `pidfd_getfd(2)` (Linux 5.6).
-pub fn descriptor_of(process: BorrowedFd<'_>, number: i32) -> io::Result<OwnedFd> {
-    let call = libc::SYS_pidfd_getfd;
-    // SAFETY: numbers only.
-    let got = check(unsafe { libc::syscall(call, process.as_raw_fd(), number, 0) })?;
-    // SAFETY: the kernel has just made it, and it has no other owner.
-    Ok(unsafe { OwnedFd::from_raw_fd(got as i32) })
-}
-
-/// The address that a socket is bound to, as the kernel writes it: a family, and what it has.
-///
-/// # Errors
-/// Those of `getsockname(2)`.
-pub fn address_of(socket: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
-    let mut room = [0_u8; size_of::<libc::sockaddr_storage>()];
-    let mut length = libc::socklen_t::try_from(room.len()).unwrap_or(0);
-    let address = room.as_mut_ptr().cast();
-    // SAFETY: room of that length, and the place of the length.
-    let told = unsafe { libc::getsockname(socket.as_raw_fd(), address, &raw mut length) };
-    check(libc::c_long::from(told))?;
-    let told = room.get(..length as usize).unwrap_or(&room);
-    Ok(told.to_vec())
-}
-
 /// Opens a path as a place, where all that it goes through is below `root`, which is also where
 /// paths from the root begin. With `is_cached` no file system is asked, which might let it wait.
 ///

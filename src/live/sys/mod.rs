@@ -7,6 +7,7 @@
 pub mod bpf;
 pub mod constant;
 pub mod gate;
+pub mod inode;
 pub mod landlock;
 pub mod mount;
 pub mod perf;
@@ -17,6 +18,7 @@ pub mod removal;
 pub mod rights;
 pub mod ring;
 pub mod shared;
+pub mod socket;
 pub mod standard;
 pub mod tsc;
 pub mod xattr;

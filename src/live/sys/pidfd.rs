@@ -45,3 +45,18 @@ pub fn open(pid: perf_records::units::Pid) -> io::Result<Option<OwnedFd>> {
         Ok(descriptor) => Ok(Some(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })),
     }
 }
+
+/// Takes a descriptor of another process: the same open file description.
+///
+/// # Errors
+/// `EBADF` where it is not open, `EPERM`, `ESRCH`.
+///
+/// # References
+/// `pidfd_getfd(2)` (Linux 5.6).
+pub fn descriptor_of(process: BorrowedFd<'_>, number: i32) -> io::Result<OwnedFd> {
+    let call = libc::SYS_pidfd_getfd;
+    // SAFETY: numbers only.
+    let got = check(unsafe { libc::syscall(call, process.as_raw_fd(), number, 0) })?;
+    // SAFETY: the kernel has just made it, and it has no other owner.
+    Ok(unsafe { OwnedFd::from_raw_fd(got as i32) })
+}

@@ -1,10 +1,11 @@
 //! A call that is held, in the form in which expectations look at calls.
 
 use crate::trace::{Builder, Deed, Reached, Value, View};
-use perf_live::gate::{Held, Paths};
+use perf_live::gate::{Held, Paths, Streams, name_of};
 use perf_live::host::Host;
 use perf_records::units::{Nanos, Pid, Tid};
 use std::io;
+use syscall_model::files::FileKind;
 use syscall_model::memory::Memory;
 use syscall_model::names;
 use syscall_model::{
@@ -38,6 +39,8 @@ pub(super) struct Maker<'a> {
     pub(super) view: &'a View,
     /// The first process, where a fault asks for it.
     pub(super) main: Option<Main>,
+    /// What the workload was started with as standard input, output and error.
+    pub(super) streams: Option<&'a Streams>,
     pub(super) paths: &'a mut Paths,
 }
 
@@ -49,6 +52,7 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
         signatures,
         view,
         main,
+        streams,
         paths,
     } = maker;
     let process = host.process_of(held.thread).unwrap_or(held.thread);
@@ -98,13 +102,15 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
     {
         deed.task.process = NOT_THE_FIRST;
     }
+    let name = names::name_of(held.abi, held.number).unwrap_or_default();
     let mut place = Place {
         host,
         view,
         held,
+        is_of_queue: name.starts_with("mq_"),
+        streams,
         paths,
     };
-    let name = names::name_of(held.abi, held.number).unwrap_or_default();
     let mut directory = None;
     for part in &mut deed.fields {
         let before = directory.take();
@@ -140,51 +146,41 @@ struct Place<'a> {
     host: &'a Host,
     view: &'a View,
     held: &'a Held,
+    /// Whether it is a call on message queues, whose links are those of paths.
+    is_of_queue: bool,
+    streams: Option<&'a Streams>,
     paths: &'a mut Paths,
 }
 
 impl Place<'_> {
     fn descriptor(&self, number: i32) -> Value {
-        match self.host.descriptor_link(self.held.thread, number) {
-            Ok(link) => {
-                let name = self.in_directory(self.stream(number, &link).unwrap_or(link));
-                let reached = match name.starts_with(b"/") || name.starts_with(b"$DIR") {
-                    true => Reached::Known {
-                        names: vec![name.clone()],
-                        is_led: false,
-                    },
-                    false => Reached::Nowhere,
-                };
-                Value::File {
+        let name = match name_of(self.host, (self.held.thread, number), self.streams) {
+            Ok(name) => name.unwrap_or_default(),
+            Err(_) => {
+                return Value::UnknownFile {
                     number,
                     description: None,
-                    name,
-                    reached,
-                }
+                };
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Value::File {
-                number,
-                description: None,
-                name: Vec::new(),
-                reached: Reached::Nowhere,
-            },
-            Err(_) => Value::UnknownFile {
-                number,
-                description: None,
-            },
-        }
-    }
-
-    /// The name of a stream that the workload was started with.
-    fn stream(&self, number: i32, link: &[u8]) -> Option<Vec<u8>> {
-        let of_pipe = link.starts_with(b"pipe:") || link == b"/dev/null";
-        let name: &[u8] = match number {
-            0 => b"stdin",
-            1 => b"stdout",
-            2 => b"stderr",
-            _ => return None,
         };
-        of_pipe.then(|| name.to_vec())
+        let queue = name.strip_prefix(b"/").filter(|_| self.is_of_queue);
+        let name = match queue {
+            Some(queue) => FileKind::Queue(queue.into()).word(),
+            None => self.in_directory(name),
+        };
+        let reached = match name.starts_with(b"/") || name.starts_with(b"$DIR") {
+            true => Reached::Known {
+                names: vec![name.clone()],
+                is_led: false,
+            },
+            false => Reached::Nowhere,
+        };
+        Value::File {
+            number,
+            description: None,
+            name,
+            reached,
+        }
     }
 
     /// The file that an empty path means: that of the descriptor in front of it

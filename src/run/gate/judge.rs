@@ -9,7 +9,7 @@ use crate::plan::{FaultPlan, REFUSED, is_guarded};
 use crate::scenario::Per;
 use crate::trace::{Deed, Reached, Value, View};
 use crate::verdict::Faults;
-use perf_live::gate::{Decision, End, Held, Judge, Logged, Paths, read_memory};
+use perf_live::gate::{Decision, End, Held, Judge, Logged, Paths, Streams, read_memory};
 use std::collections::BTreeSet;
 use syscall_model::memory::Memory;
 use syscall_model::names::{self, Abi};
@@ -23,6 +23,7 @@ pub(super) struct Decider<'a> {
     blocks: Blocks,
     /// The workload's first process, where a fault asks for it.
     main: Option<Main>,
+    streams: Option<Streams>,
     paths: Paths,
     unknown: BTreeSet<String>,
     remarks: BTreeSet<&'static str>,
@@ -36,13 +37,18 @@ const NO_AIO: &str = "io_setup was answered with ENOSYS: what is submitted there
 const OWN_LISTENER: &str = "the workload asked for a listener of its own for seccomp, and got EBUSY: the faults have the only one";
 
 impl<'a> Decider<'a> {
-    pub(super) fn new(doing: Doing<'a>, main: Main, paths: Paths) -> Self {
+    pub(super) fn new(
+        doing: Doing<'a>,
+        (main, streams): (Main, Option<Streams>),
+        paths: Paths,
+    ) -> Self {
         let matchers = doing.faults.iter();
         let matchers = matchers.flat_map(|fault| [Some(&fault.matcher), fault.until.as_ref()]);
         let mut fields = matchers.flatten().flat_map(|matcher| &matcher.fields);
         let asks = fields.any(|(word, _)| word == "process");
         Self {
             main: asks.then_some(main),
+            streams,
             paths,
             doing,
             view: View {
@@ -172,6 +178,7 @@ impl Judge for Decider<'_> {
                 signatures,
                 view: &self.view,
                 main: self.main,
+                streams: self.streams.as_ref(),
                 paths: &mut self.paths,
             };
             deed::of(maker, (call, memory))

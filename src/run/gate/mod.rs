@@ -64,7 +64,7 @@ impl Doing<'_> {
             id: running.main_pid(),
         };
         let (stop, paths) = stops()?;
-        let mut decider = Decider::new(*self, main, paths);
+        let mut decider = Decider::new(*self, (main, running.streams()), paths);
         let supervisor = Supervisor::new(self.bench.host, listener, log);
         let followed = answered(supervisor, stop, &mut decider, running, follow)?;
         let mut faults = decider.into_faults();

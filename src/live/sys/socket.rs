@@ -1,0 +1,39 @@
+//! What a socket is, and where it is.
+
+use super::check;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// The address that a socket is bound to, as the kernel writes it: a family, and what it has.
+///
+/// # Errors
+/// Those of `getsockname(2)`.
+pub fn address_of(socket: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
+    let mut room = [0_u8; size_of::<libc::sockaddr_storage>()];
+    let mut length = libc::socklen_t::try_from(room.len()).unwrap_or(0);
+    let address = room.as_mut_ptr().cast();
+    // SAFETY: room of that length, and the place of the length.
+    let told = unsafe { libc::getsockname(socket.as_raw_fd(), address, &raw mut length) };
+    check(libc::c_long::from(told))?;
+    let told = room.get(..length as usize).unwrap_or(&room);
+    Ok(told.to_vec())
+}
+
+/// The value of a socket's option that is a number: of those that all sockets have (`SO_DOMAIN`,
+/// `SO_TYPE`, `SO_PROTOCOL`).
+///
+/// # Errors
+/// Those of `getsockopt(2)`.
+///
+/// # References
+/// `socket(7)`.
+pub fn option_of(socket: BorrowedFd<'_>, option: i32) -> io::Result<i32> {
+    let mut value = 0_i32;
+    let mut length = size_of::<i32>() as libc::socklen_t;
+    let (fd, level) = (socket.as_raw_fd(), libc::SOL_SOCKET);
+    let place = (&raw mut value).cast();
+    // SAFETY: room for a number, and the place of its length.
+    let told = unsafe { libc::getsockopt(fd, level, option, place, &raw mut length) };
+    check(libc::c_long::from(told))?;
+    Ok(value)
+}
