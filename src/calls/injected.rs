@@ -10,8 +10,10 @@ use std::fmt;
 pub struct Injected {
     /// The answer that it got in place of being made; `None` where it was made.
     pub answer: Option<Answer>,
-    /// How long it was held.
+    /// How long it was held in front of the kernel.
     pub delay: Option<Nanos>,
+    /// How long its return was held, where it was made for its thread.
+    pub late: Option<Nanos>,
     /// The signal that its thread was sent.
     pub signal: Option<i32>,
     /// Whether it was held until another call had come.
@@ -23,6 +25,7 @@ impl Injected {
     pub const NONE: Self = Self {
         answer: None,
         delay: None,
+        late: None,
         signal: None,
         is_blocked: false,
     };
@@ -43,6 +46,8 @@ pub enum Answer {
     Value(i64),
     /// The call was made for it with so many bytes at most.
     Short(u64),
+    /// The call was made for it as it is, so that its return could be held.
+    Whole,
 }
 
 /// As strace marks it.
@@ -51,19 +56,21 @@ impl fmt::Display for Injected {
         if self.is_blocked {
             return f.write_str("(BLOCKED)");
         }
-        match (self.answer, self.signal, self.delay) {
+        let is_held = self.delay.is_some() || self.late.is_some();
+        match (self.answer, self.signal, is_held) {
+            (Some(Answer::Whole), ..) => return f.write_str("(DELAYED)"),
             (Some(Answer::Short(most)), ..) => write!(f, "(INJECTED: short {most})")?,
             (Some(_), Some(signal), _) => {
                 write!(f, "(INJECTED: retval, {})", signal_name(signal))?;
             }
             (Some(_), None, _) => f.write_str("(INJECTED)")?,
             (None, Some(signal), _) => write!(f, "(INJECTED: {})", signal_name(signal))?,
-            (None, None, Some(_)) => return f.write_str("(DELAYED)"),
-            (None, None, None) => return Ok(()),
+            (None, None, true) => return f.write_str("(DELAYED)"),
+            (None, None, false) => return Ok(()),
         }
-        match self.delay {
-            Some(_) => f.write_str(" (DELAYED)"),
-            None => Ok(()),
+        match is_held {
+            true => f.write_str(" (DELAYED)"),
+            false => Ok(()),
         }
     }
 }
@@ -74,7 +81,7 @@ impl Answer {
     pub fn error(self) -> Option<&'static str> {
         match self {
             Self::Error(error) => errno_name(error),
-            Self::Value(_) | Self::Short(_) => None,
+            Self::Value(_) | Self::Short(_) | Self::Whole => None,
         }
     }
 }

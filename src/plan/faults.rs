@@ -6,7 +6,7 @@ use super::{EventsPlan, PlanError, invalid};
 use crate::matching::Matcher;
 use crate::scenario::{FaultSpec, KeyPath, Literal, Per, Scenario, StepSpec, Test, When};
 use crate::trace::Deed;
-use perf_live::gate::{HeldCalls, SHORTER};
+use perf_live::gate::{HeldCalls, MADE, SHORTER};
 use std::collections::BTreeSet;
 use syscall_model::names::{self, Abi};
 use syscall_model::{Answer, Injected, uring};
@@ -147,15 +147,7 @@ fn one(
     let matcher = held_matcher(scenario, resolver, step)?;
     let until = fault.until.as_ref();
     let until = until.map(|until| held_matcher(scenario, resolver, until));
-    if let Some(Answer::Short(_)) = fault.injected.answer {
-        let mut names = matcher.names.iter();
-        if let Some(other) = names.find(|name| !SHORTER.contains(&name.as_str())) {
-            let message = format!("`short` cannot be done to `{other}`");
-            let at = step.field_at("short");
-            let help = Some(format!("it can to {}", SHORTER.join(", ")));
-            return Err(invalid(scenario.complaint(&at, message, help)));
-        }
-    }
+    check_made(scenario, step, (&matcher, fault.injected))?;
     Ok(FaultPlan {
         matcher,
         when: fault.when,
@@ -164,6 +156,41 @@ fn one(
         until: until.transpose()?,
         within: BTreeSet::new(),
     })
+}
+
+/// Refuses to make a call for its thread that only the thread itself can make.
+fn check_made(
+    scenario: &Scenario,
+    step: &StepSpec,
+    (matcher, injected): (&Matcher, Injected),
+) -> Result<(), PlanError> {
+    let (can, at, cannot) = match injected.answer {
+        Some(Answer::Short(_)) => (
+            &SHORTER[..],
+            step.field_at("short"),
+            "`short` cannot be done to",
+        ),
+        Some(Answer::Whole) => (
+            &MADE[..],
+            step.field_at("delay").key("after"),
+            "`after` cannot hold the return of",
+        ),
+        _ => return Ok(()),
+    };
+    let mut names = matcher.names.iter();
+    let Some(other) = names.find(|name| !can.contains(&name.as_str())) else {
+        return Ok(());
+    };
+    let can = can.join(", ");
+    let help = match injected.answer {
+        Some(Answer::Whole) => format!(
+            "it can that of {can}; of any call that of an answer (`error`, `returns`). What its \
+             thread does next is held by a `delay` of that call"
+        ),
+        _ => format!("it can to {can}"),
+    };
+    let message = format!("{cannot} `{other}`");
+    Err(invalid(scenario.complaint(&at, message, Some(help))))
 }
 
 /// Resolves the matcher of a call, as far as it is decided while the call is held.

@@ -13,6 +13,7 @@ use super::field_test::Test;
 use super::key_path::KeyPath;
 use super::patterns::step_of;
 use super::steps::StepSpec;
+use perf_records::units::Nanos;
 use syscall_model::{Answer, Injected};
 use words::{Block, Bytes, Delay, ErrorName, Value};
 
@@ -101,10 +102,6 @@ struct Done {
 impl Done {
     /// All of it together, or why these are not done to one call.
     fn injected(&self) -> Result<Injected, String> {
-        let of_delay = Injected {
-            delay: self.delay.as_ref().map(|delay| delay.whole),
-            ..Injected::default()
-        };
         let both = match self.actions.as_slice() {
             [one, other] => with_signal(*one, *other).or_else(|| with_signal(*other, *one)),
             _ => None,
@@ -112,24 +109,12 @@ impl Done {
         let actions = both
             .as_ref()
             .map_or(self.actions.as_slice(), std::slice::from_ref);
-        let injected = match (actions, &self.delay) {
-            ([], None) => return Err(format!("a fault needs one of {ACTIONS}")),
-            ([], Some(_)) => of_delay,
-            (
-                [
-                    Injected {
-                        is_blocked: true, ..
-                    },
-                ],
-                Some(_),
-            ) => {
-                let fault = "a call is held for a time or until another comes, not both\nwrite a fault for each";
-                return Err(fault.to_owned());
+        let action = match actions {
+            [] if self.delay.is_none() => {
+                return Err(format!("a fault needs one of {ACTIONS}"));
             }
-            ([action], _) => Injected {
-                delay: of_delay.delay,
-                ..*action
-            },
+            [] => Injected::NONE,
+            [action] => *action,
             _ => {
                 return Err(format!(
                     "a fault takes one of {ACTIONS}, not several: beside it only a `delay` stands, and a \
@@ -137,13 +122,44 @@ impl Done {
                 ));
             }
         };
-        let is_answered = matches!(injected.answer, Some(Answer::Error(_) | Answer::Value(_)));
-        if self.delay.as_ref().is_some_and(|delay| delay.is_after) && !is_answered {
-            let fault = "`after` holds an answer, and a call that is made has none: the kernel lets it \
-                         return by itself\nwrite `before`, or `error` or `returns` beside the delay";
-            return Err(fault.to_owned());
+        match &self.delay {
+            None => Ok(action),
+            Some(_) if action.is_blocked => {
+                let fault = "a call is held for a time or until another comes, not both\nwrite a fault for each";
+                Err(fault.to_owned())
+            }
+            Some(delay) => held(action, delay),
         }
-        Ok(injected)
+    }
+}
+
+/// What is done, and a delay: nothing happens between the two halves of an answer's.
+fn held(action: Injected, delay: &Delay) -> Result<Injected, String> {
+    let Delay { before, after } = *delay;
+    let Some(late) = after else {
+        return Ok(Injected {
+            delay: before,
+            ..action
+        });
+    };
+    match action.answer {
+        Some(Answer::Error(_) | Answer::Value(_)) => {
+            let before = before.map_or(0, |Nanos(before)| before);
+            Ok(Injected {
+                delay: Some(Nanos(before.saturating_add(late.0))),
+                ..action
+            })
+        }
+        None if action.signal.is_some() => {
+            let fault = "`after` holds a return, and the signal comes before that\nwrite `before`";
+            Err(fault.to_owned())
+        }
+        Some(Answer::Short(_) | Answer::Whole) | None => Ok(Injected {
+            answer: action.answer.or(Some(Answer::Whole)),
+            delay: before,
+            late: Some(late),
+            ..action
+        }),
     }
 }
 

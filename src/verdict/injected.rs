@@ -18,9 +18,12 @@ pub struct Words {
     /// How many bytes it moved at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     short: Option<u64>,
-    /// How long it was held, in nanoseconds.
+    /// How long it was held in front of the kernel, in nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     delay_ns: Option<u64>,
+    /// How long its return was held, where it was made for its thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delay_after_ns: Option<u64>,
     /// The signal that its thread got.
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<String>,
@@ -33,6 +36,7 @@ impl From<Injected> for Words {
     fn from(injected: Injected) -> Self {
         let mut words = Self {
             delay_ns: injected.delay.map(|delay| delay.0),
+            delay_after_ns: injected.late.map(|late| late.0),
             signal: injected.signal.map(signal_name),
             block: injected.is_blocked,
             ..Self::default()
@@ -44,7 +48,7 @@ impl From<Injected> for Words {
             }
             Some(Answer::Value(value)) => words.returns = Some(value),
             Some(Answer::Short(most)) => words.short = Some(most),
-            None => {}
+            Some(Answer::Whole) | None => {}
         }
         words
     }

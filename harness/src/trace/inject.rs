@@ -3,6 +3,7 @@
 use super::{Arguments, chosen};
 use crate::out::note;
 use nix::libc;
+use perf_live::gate::MADE;
 use perf_records::units::Nanos;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -75,7 +76,7 @@ pub(super) fn say(done: &Known<Faults>, faults: &[FaultPlan]) {
     let Some(done) = done.yes() else {
         return;
     };
-    for remark in &done.remarks {
+    for remark in done.remarks.iter().chain(&done.unknown) {
         note!("harness: {remark}");
     }
     for (fault, outcome) in faults.iter().zip(&done.outcomes) {
@@ -193,16 +194,28 @@ fn fault(qualifier: &str, said: &str) -> Result<FaultPlan, String> {
             "it does not say what is done: `error`, `retval`, `signal` or a delay".to_owned(),
         );
     }
-    if let Some(late) = late {
+    match (late, injected.answer) {
+        (None, _) => {}
         // Nothing happens between the two ends of a call that is not made.
-        if injected.answer.is_none() {
-            return Err("`delay_exit` needs `error` or `retval`: a call that is made cannot be held at its end".to_owned());
+        (Some(late), Some(_)) => {
+            let before = injected.delay.map_or(0, |delay| delay.0);
+            injected.delay = Some(Nanos(before.saturating_add(late.0)));
         }
-        let whole = injected
-            .delay
-            .map_or(0, |delay| delay.0)
-            .saturating_add(late.0);
-        injected.delay = Some(Nanos(whole));
+        (Some(_), None) if injected.signal.is_some() => {
+            return Err(
+                "`delay_exit` and `signal` go together with `error` or `retval`".to_owned(),
+            );
+        }
+        (Some(late), None) => {
+            let is_made = |name: &String| MADE.contains(&name.as_str());
+            if let Some(other) = names.iter().find(|name| !is_made(name)) {
+                return Err(format!(
+                    "`delay_exit` needs `error` or `retval` for `{other}`: of calls that are made only {} can be held at their end",
+                    MADE.join(", ")
+                ));
+            }
+            (injected.answer, injected.late) = (Some(Answer::Whole), Some(late));
+        }
     }
     Ok(FaultPlan::of_calls(set, names, when, injected))
 }
@@ -331,10 +344,21 @@ mod tests {
     }
 
     #[test]
+    fn the_return_of_a_call_is_held_that_is_made_for_its_thread() {
+        let set = "inject=read:delay_enter=2:delay_exit=3".to_owned();
+        let (_, faults) = split(&[set]).unwrap();
+        let injected = faults[0].injected;
+        assert_eq!(injected.answer, Some(Answer::Whole));
+        let micro = |number: u64| Some(Nanos(1000 * number));
+        assert_eq!((injected.delay, injected.late), (micro(2), micro(3)));
+    }
+
+    #[test]
     fn what_cannot_be_done_is_refused_by_name() {
         let of = |said: &str| split(&[said.to_owned()]).unwrap_err();
         assert!(of("inject=open:poke_enter=@arg1=00").contains("poke_enter"));
-        assert!(of("inject=read:delay_exit=100").contains("delay_exit"));
+        assert!(of("inject=openat:delay_exit=100").contains("for `openat`"));
+        assert!(of("inject=read:delay_exit=100:signal=USR1").contains("`signal`"));
         assert!(of("inject=read").contains("does not say"));
         assert!(of("inject=read:error=EFOO").contains("EFOO"));
         assert!(of("inject=read:error=EIO:retval=1").contains("one answer"));

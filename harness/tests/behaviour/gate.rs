@@ -3,6 +3,7 @@
 
 mod ends;
 mod held;
+mod made;
 mod opened;
 mod told;
 mod words;

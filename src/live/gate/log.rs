@@ -26,6 +26,8 @@ pub struct Logged {
     pub memory: Memory,
     /// What was done to it.
     pub injected: Injected,
+    /// What it returned, where it was made for its thread.
+    pub value: Option<i64>,
     /// Whether the signal among that was sent before the answer, and may have ended the call.
     pub by_signal: bool,
     /// Whether that signal has killed its thread in place of an answer: the call was not made.

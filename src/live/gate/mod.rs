@@ -3,7 +3,7 @@
 //! ```text
 //! HeldCalls --program--> the filter, installed by the child in front of its execve
 //!    a call of these  --> Listener --> Supervisor --> Judge::decide -> Decision
-//!                                          |  delay, signal, shorter call
+//!                                          |  delay, signal, a call made for its thread
 //!                                          +--> Log (what the records do not tell) and the answer
 //! ```
 //! A call that is answered has no entering half in the records: `syscall_trace_enter()` asks
@@ -13,10 +13,10 @@ mod allowing;
 mod filter;
 mod log;
 mod looking;
+mod making;
 mod opened;
 mod reading;
 mod resolving;
-mod shorter;
 mod supervisor;
 
 pub use crate::sys::landlock::Ruled;
@@ -24,8 +24,8 @@ pub use allowing::{AllowedCalls, Denial, TooLong};
 pub use filter::HeldCalls;
 pub use log::{Log, Logged};
 pub use looking::{Look, Named, OpenFile, whole};
+pub use making::{MADE, SHORTER};
 pub use opened::{Streams, name_of};
 pub use reading::read_memory;
 pub use resolving::Paths;
-pub use shorter::CALLS as SHORTER;
 pub use supervisor::{Decision, End, GateError, Held, Judge, Supervisor};

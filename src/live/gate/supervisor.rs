@@ -2,7 +2,7 @@
 
 use super::filter::convention;
 use super::log::{Log, Logged, Sent};
-use super::shorter::Shorter;
+use super::making::Making;
 use crate::host::Host;
 use crate::sys::gate::{Listener, Notification, Reply, signal_thread};
 use crate::sys::{monotonic_now, poll};
@@ -52,7 +52,7 @@ pub trait Judge {
     /// Decides it for the next call.
     fn decide(&mut self, call: &Held) -> Decision;
 
-    /// Says that a call goes on or is answered, or that a shorter one is made for it; returns the
+    /// Says that a call goes on or is answered, or is made for its thread; returns the
     /// ids of the calls that waited for it, and go on behind it.
     fn go(&mut self, call: &Held) -> Vec<u64>;
 
@@ -88,8 +88,8 @@ pub struct Supervisor<'a> {
     late: Vec<(Option<Instant>, Held, Decision)>,
     /// The ids of those that wait no more, as the call has gone on for which they did.
     freed: Vec<u64>,
-    /// Calls that are made with fewer bytes.
-    shorter: Shorter,
+    /// Calls that are made for the workload.
+    making: Making,
 }
 
 impl<'a> Supervisor<'a> {
@@ -102,7 +102,7 @@ impl<'a> Supervisor<'a> {
             log,
             late: Vec::new(),
             freed: Vec::new(),
-            shorter: Shorter::default(),
+            making: Making::default(),
         }
     }
 
@@ -115,7 +115,7 @@ impl<'a> Supervisor<'a> {
         for (_, call, _) in std::mem::take(&mut self.late) {
             judge.settle(&call, End::Unmade);
         }
-        for (call, end) in self.shorter.ended(|_| true) {
+        for (call, end) in self.making.ended(|_| true) {
             // What waited to the end waits no more: its task is dead, or the harness left it.
             let end = match end {
                 End::TakenBack => End::Unmade,
@@ -175,7 +175,7 @@ impl<'a> Supervisor<'a> {
             let (_, taken, _) = self.late.swap_remove(place);
             judge.settle(&taken, End::TakenBack);
         }
-        for (ended, end) in self.shorter.ended(|it| it.thread == call.thread) {
+        for (ended, end) in self.making.ended(|it| it.thread == call.thread) {
             judge.settle(&ended, end);
         }
         let decision = judge.decide(&call);
@@ -216,14 +216,9 @@ impl<'a> Supervisor<'a> {
             None => Reply::Continue,
             Some(Answer::Error(error)) => Reply::Error(error),
             Some(Answer::Value(value)) => Reply::Value(value),
-            Some(Answer::Short(most)) => {
-                let process = self.host.process_of(call.thread);
-                let to = (&self.listener, &self.log);
-                let failed = match self.listener.is_killable {
-                    true => self.signal(call, injected).err(),
-                    false => None,
-                };
-                self.shorter.start(to, (call, process), most, log, failed);
+            Some(Answer::Short(_) | Answer::Whole) => {
+                let to = (&self.listener, &self.log, self.host);
+                self.making.start(to, call, injected, log);
                 self.freed.extend(judge.go(call));
                 return Ok(());
             }

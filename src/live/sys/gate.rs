@@ -289,6 +289,25 @@ pub fn write_memory(thread: u32, address: u64, bytes: &[u8]) -> io::Result<usize
     Ok(check(written as libc::c_long)? as usize)
 }
 
+/// The largest size that a process may give to a file; `u64::MAX` for any.
+///
+/// # Errors
+/// `ESRCH`, `EPERM`.
+///
+/// # References
+/// `prlimit(2)`, `RLIMIT_FSIZE`.
+pub fn file_size_limit(process: u32) -> io::Result<u64> {
+    let mut limit = libc::rlimit64 {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    let (number, pid) = (libc::SYS_prlimit64, process as libc::pid_t);
+    let none = std::ptr::null::<libc::rlimit64>();
+    // SAFETY: the kernel writes one structure, and none is given to it.
+    check(unsafe { libc::syscall(number, pid, libc::RLIMIT_FSIZE, none, &raw mut limit) })?;
+    Ok(limit.rlim_cur)
+}
+
 /// Sends a signal to one thread.
 ///
 /// # Errors

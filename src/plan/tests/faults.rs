@@ -56,6 +56,13 @@ fn a_call_that_is_waited_for_is_one_that_can_come() {
 }
 
 #[test]
+fn the_return_of_a_call_that_only_its_thread_can_make_is_not_held() {
+    let message = "`after` cannot hold the return of `rename`";
+    refused("rename: { delay: { after: @1s } }", message);
+    refused("rename: { delay: { before: 1s, after: @1s } }", message);
+}
+
+#[test]
 fn a_ring_is_refused_that_could_do_what_a_blocked_call_waits_for() {
     let all = When::default();
     let of = |name: &str| {

@@ -261,6 +261,7 @@ fn refused(call: &Held) -> Decision {
         arguments: call.arguments,
         memory: Memory::default(),
         injected: REFUSED,
+        value: None,
         by_signal: false,
         is_ended: false,
     };

@@ -205,6 +205,7 @@ impl Judge for Decider<'_> {
             arguments: call.arguments,
             memory,
             injected: injected.unwrap_or_default(),
+            value: None,
             by_signal: false,
             is_ended: false,
         });

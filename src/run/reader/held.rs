@@ -121,8 +121,7 @@ fn gave(call: &Logged, value: i64) -> bool {
         None => call.is_ended && is_same(-i64::from(libc::EINTR)),
         Some(Answer::Error(error)) => is_same(-i64::from(error)),
         Some(Answer::Value(answer)) => is_same(answer),
-        // An error of the shorter call; those that restart a call are larger.
-        Some(Answer::Short(most)) => (-511..=most.try_into().unwrap_or(i64::MAX)).contains(&value),
+        Some(Answer::Short(_) | Answer::Whole) => call.value.is_some_and(is_same),
     }
 }
 
@@ -207,6 +206,7 @@ impl Reader<'_> {
             arguments,
             memory,
             injected,
+            value: returned,
             is_ended,
             ..
         } = logged;
@@ -233,7 +233,8 @@ impl Reader<'_> {
         let value = match injected.answer {
             Some(Answer::Error(error)) => -i64::from(error),
             Some(Answer::Value(answer)) => answer,
-            Some(Answer::Short(_)) | None => value,
+            Some(Answer::Short(_) | Answer::Whole) => returned.unwrap_or(value),
+            None => value,
         };
         (!is_ended).then_some(((abi, number), value))
     }
@@ -257,6 +258,7 @@ mod tests {
                 answer: Some(answer),
                 ..Injected::default()
             },
+            value: None,
             by_signal: false,
             is_ended: false,
         };
@@ -267,8 +269,19 @@ mod tests {
         }
         assert!(gave(&native(Answer::Error(5)), -5) && !gave(&native(Answer::Error(5)), 0));
         assert!(gave(&native(Answer::Value(7)), 7) && !gave(&native(Answer::Value(7)), 0));
-        assert!(gave(&native(Answer::Short(10)), 10) && !gave(&native(Answer::Short(10)), 11));
-        assert!(gave(&native(Answer::Short(10)), -9), "its own error");
+        for answer in [Answer::Short(10), Answer::Whole] {
+            assert!(
+                !gave(&native(answer), 10),
+                "it is not known what it returned"
+            );
+            for value in [10, 0, -9] {
+                let made = Logged {
+                    value: Some(value),
+                    ..native(answer)
+                };
+                assert!(gave(&made, value) && !gave(&made, value + 1), "{answer:?}");
+            }
+        }
         let signalled = Logged {
             by_signal: true,
             ..native(Answer::Error(5))

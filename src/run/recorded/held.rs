@@ -25,6 +25,12 @@ pub(super) struct HeldCall {
     delay: Option<u64>,
     signal: Option<i32>,
     #[serde(default)]
+    whole: bool,
+    #[serde(default)]
+    late: Option<u64>,
+    #[serde(default)]
+    value: Option<i64>,
+    #[serde(default)]
     is_blocked: bool,
     #[serde(default)]
     by_signal: bool,
@@ -56,6 +62,7 @@ impl From<&Logged> for HeldCall {
         let Injected {
             answer,
             delay,
+            late,
             signal,
             is_blocked,
         } = call.injected;
@@ -88,6 +95,9 @@ impl From<&Logged> for HeldCall {
                 _ => None,
             },
             delay: delay.map(|delay| delay.0),
+            whole: answer == Some(Answer::Whole),
+            late: late.map(|late| late.0),
+            value: call.value,
             signal,
             is_blocked,
             by_signal: call.by_signal,
@@ -115,7 +125,7 @@ impl HeldCall {
             (Some(error), ..) => Some(Answer::Error(error)),
             (_, Some(value), _) => Some(Answer::Value(value)),
             (.., Some(most)) => Some(Answer::Short(most)),
-            (None, None, None) => None,
+            (None, None, None) => self.whole.then_some(Answer::Whole),
         };
         Some(Logged {
             thread: self.thread,
@@ -131,9 +141,11 @@ impl HeldCall {
             injected: Injected {
                 answer,
                 delay: self.delay.map(Nanos),
+                late: self.late.map(Nanos),
                 signal: self.signal,
                 is_blocked: self.is_blocked,
             },
+            value: self.value,
             by_signal: self.by_signal,
             is_ended: self.is_ended,
         })

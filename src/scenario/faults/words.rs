@@ -119,10 +119,10 @@ impl Flexible for Bytes {
 
 /// How long a call is held.
 pub(super) struct Delay {
-    /// In all.
-    pub(super) whole: Nanos,
-    /// Whether some of it lies behind what the kernel does.
-    pub(super) is_after: bool,
+    /// In front of the kernel.
+    pub(super) before: Option<Nanos>,
+    /// At its return.
+    pub(super) after: Option<Nanos>,
 }
 
 #[derive(Debug, Deserialize, schemars::JsonSchema)]
@@ -131,7 +131,8 @@ pub(super) struct Delay {
 pub(super) struct DelayMapping {
     /// How long it is held in front of the kernel.
     before: Option<Timeout>,
-    /// How long an answer is held that it gets in place of being made.
+    /// How long its return is held: that of an answer, or of a call that is made for its thread
+    /// (`fdatasync`, `fsync`, `pread64`, `pwrite64`, `read`, `write`).
     after: Option<Timeout>,
 }
 
@@ -145,27 +146,20 @@ impl Flexible for Delay {
     }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
-        let whole = |Timeout(duration)| Self {
-            whole: nanos(duration),
-            is_after: false,
+        let before = |Timeout(duration)| Self {
+            before: Some(nanos(duration)),
+            after: None,
         };
-        Some(Timeout::read(text)?.map(whole))
+        Some(Timeout::read(text)?.map(before))
     }
 
     fn from_mapping(mapping: DelayMapping) -> Option<Result<Self, String>> {
         let DelayMapping { before, after } = mapping;
-        let both = before.iter().chain(&after);
-        let both: Vec<Nanos> = both.map(|Timeout(duration)| nanos(*duration)).collect();
-        if both.is_empty() {
-            return Some(Err(
-                "a delay is { before: 200ms } or { after: 200ms }".to_owned()
-            ));
-        }
-        let sum = |sum: u64, Nanos(more)| sum.saturating_add(more);
-        Some(Ok(Self {
-            whole: Nanos(both.into_iter().fold(0, sum)),
-            is_after: after.is_some(),
-        }))
+        let [before, after] = [before, after].map(|it| it.map(|Timeout(it)| nanos(it)));
+        Some(match before.or(after) {
+            Some(_) => Ok(Self { before, after }),
+            None => Err("a delay is { before: 200ms } or { after: 200ms }".to_owned()),
+        })
     }
 }
 

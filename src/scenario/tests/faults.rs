@@ -64,6 +64,27 @@ fn a_delay_stands_beside_an_answer_and_may_lie_behind_it() {
 }
 
 #[test]
+fn a_delay_behind_a_call_has_it_made_for_its_thread() {
+    for (text, answer, before) in [
+        ("fsync: { delay: { after: 2ms } }", Answer::Whole, None),
+        (
+            "read: { short: 4, delay: { before: 1ms, after: 2ms } }",
+            Answer::Short(4),
+            Some(Nanos(1_000_000)),
+        ),
+    ] {
+        let Injected {
+            answer: found,
+            delay,
+            late,
+            ..
+        } = faults(text).expect(text).remove(0).injected;
+        assert_eq!((found, delay), (Some(answer), before), "{text}");
+        assert_eq!(late, Some(Nanos(2_000_000)), "{text}");
+    }
+}
+
+#[test]
 fn an_error_may_come_with_a_signal_in_either_order() {
     for text in [
         "write: { error: EPIPE, signal: SIGPIPE }",
@@ -108,10 +129,13 @@ fn what_is_no_fault_is_refused_where_it_stands() {
         ),
         ("fsync: { when: \"1..+0\", error: EIO }", "larger than zero"),
         ("write: { short: 0 }", "one byte at least"),
-        ("fsync: { delay: { after: 1s } }", "`after` holds an answer"),
         (
-            "read: { short: 1, delay: { after: 1s } }",
-            "`after` holds an answer",
+            "fsync: { signal: SIGUSR1, delay: { after: 1s } }",
+            "`after` holds a return",
+        ),
+        (
+            "fsync: { block: { until: fsync }, delay: { after: 1s } }",
+            "not both",
         ),
         ("fsync: { delay: { behind: 1s } }", "unknown key `behind`"),
         ("fsync: { delay: {} }", "a delay is"),

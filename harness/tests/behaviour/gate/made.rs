@@ -1,0 +1,145 @@
+//! Calls that the harness makes for a thread, so that their return can be held: they are made once,
+//! and others see what they did before their thread goes on.
+
+use super::{passes, python};
+use crate::support::project::{Project, verdict};
+use crate::support::require::{program, require, right_to_trace};
+
+/// A fault that holds the returns of all these calls for 200 ms.
+fn held(call: &str, more: &str) -> String {
+    format!("{{ {call}: {{ {more}delay: {{ after: 200ms }} }} }}")
+}
+
+#[test]
+fn each_call_is_made_once_as_its_thread_would_have_made_it() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, signal\n\
+                  signals = []\n\
+                  signal.signal(signal.SIGPIPE, lambda *_: signals.append('SIGPIPE'))\n\
+                  file = os.open('file', os.O_CREAT | os.O_RDWR)\n\
+                  print(os.write(file, b'abc'), os.write(file, b'def'), os.pwrite(file, b'g', 6))\n\
+                  os.fsync(file), os.fdatasync(file)\n\
+                  print(os.lseek(file, 1, os.SEEK_SET), os.read(file, 3), os.pread(file, 9, 5), os.read(file, 9))\n\
+                  reader, writer = os.pipe()\n\
+                  os.close(reader)\n\
+                  for call in (lambda: os.fsync(writer), lambda: os.write(writer, b'a'), \
+                  lambda: os.read(writer, 1), lambda: os.fsync(99)):\n  \
+                  try: call()\n  \
+                  except OSError as error: print(error.errno)\n\
+                  print(signals)";
+    let calls = ["write", "read", "pread64", "pwrite64", "fsync", "fdatasync"];
+    let fault = |call| format!("{{ {call}: {{ fd: [file, pipe, 99], delay: {{ after: 2ms }} }} }}");
+    passes(&python(
+        script,
+        &calls.join(", "),
+        &calls.map(fault).join(", "),
+        "files_after: { file: abcdefg }, stdout: \
+         \"3 3 1\\n1 b'bcd' b'fg' b'efg'\\n22\\n32\\n9\\n9\\n['SIGPIPE']\\n\"",
+    ));
+}
+
+#[test]
+fn the_signal_that_comes_with_a_broken_pipe_ends_the_thread_that_writes() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, signal\n\
+                  signal.signal(signal.SIGPIPE, signal.SIG_DFL)\n\
+                  reader, writer = os.pipe()\n\
+                  os.close(reader)\n\
+                  os.write(writer, b'0123')";
+    for fault in ["delay: { after: 2ms }", "short: 2"] {
+        passes(&python(
+            script,
+            "write",
+            &format!("{{ write: {{ fd: pipe, {fault} }} }}"),
+            "exit: { signal: SIGPIPE }, sequence: [{ write: { fd: pipe, returns: EPIPE } }]",
+        ));
+    }
+}
+
+#[test]
+fn a_shorter_call_may_be_held_at_its_return_as_well() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, time\n\
+                  file = os.open('file', os.O_CREAT | os.O_RDWR)\n\
+                  begin = time.monotonic()\n\
+                  print(os.write(file, b'0123456789'), time.monotonic() - begin >= 0.2)";
+    let yaml = python(
+        script,
+        "write",
+        &held("write", "fd: file, short: 4, "),
+        "stdout: \"4 True\\n\", files_after: { file: \"0123\" }",
+    );
+    let project = Project::with("it", &yaml);
+    let run = project.harness(&["run", "--format", "json", "scenarios"]);
+    let fault = &super::told::faults(&run)[0];
+    let injected = serde_json::json!({ "short": 4, "delay_after_ns": 200_000_000 });
+    assert_eq!(
+        (&fault["injected"], &fault["done"]),
+        (&injected, &1.into()),
+        "{run:?}"
+    );
+    run.assert_status(0);
+}
+
+#[test]
+fn a_call_that_only_its_thread_can_make_right_is_left_to_it_and_told() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let own_name = "import os\n\
+                    os.write(os.open('/proc/self/comm', os.O_WRONLY), b'milk')";
+    let yaml = python(own_name, "write", &held("write", "when: 1, "), "exit: 0");
+    let limited = "import os, resource\n\
+                   resource.setrlimit(resource.RLIMIT_FSIZE, (4, 4))\n\
+                   print(os.write(os.open('file', os.O_CREAT | os.O_WRONLY), b'0123456789'))";
+    let fault = held("write", "fd: file, ");
+    let limited = python(limited, "write", &fault, "stdout: \"4\\n\"");
+    for yaml in [yaml, limited] {
+        let project = Project::with("it", &yaml);
+        let run = project.harness(&["run", "--format", "json", "scenarios"]);
+        assert_eq!(run.verdicts()["it"].0, "incomplete", "{run:?}");
+        let why = "a call could not be made for the workload";
+        assert!(run.stdout.contains(why), "{run:?}");
+    }
+}
+
+#[test]
+fn a_workload_that_ends_while_a_return_is_held_waits_for_nothing() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, threading, time\n\
+                  file = os.open('script.py', os.O_RDWR)\n\
+                  threading.Thread(target=os.fsync, args=(file,), daemon=True).start()\n\
+                  os.mkdir('a')\n\
+                  os._exit(0)";
+    let yaml = python(
+        script,
+        "fsync, mkdir",
+        "{ fsync: { delay: { after: 50m } } }, { mkdir: { block: { until: fsync } } }",
+        "exit: 0",
+    );
+    let (verdict, why) = verdict(&yaml);
+    // It was made, and others went on behind it.
+    assert_eq!(verdict, "pass", "{why}");
+}
+
+#[test]
+fn a_recording_of_a_call_whose_return_was_held_is_judged_as_the_run_was() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os\nos.fsync(os.open('script.py', os.O_RDWR))";
+    let fault = "{ fsync: { delay: { before: 1ms, after: 2ms } } }";
+    let expect = "sequence: [{ fsync: { returns: 0 } }]";
+    let project = Project::with("it", &python(script, "fsync", fault, expect));
+    let json = ["--format", "json", "scenarios"];
+    let live = project.harness(&[&["run", "--save", "saved"], &json[..]].concat());
+    live.assert_status(0);
+    let again = project.harness(&[&["run", "--from", "saved/it.data"], &json[..]].concat());
+    again.assert_status(0);
+    let told = super::told::faults(&live);
+    assert_eq!(super::told::faults(&again), told);
+    let line = "fsync(<$DIR/script.py>) = 0 (DELAYED)";
+    assert_eq!(told[0]["done_to"][0]["line"], line);
+}
