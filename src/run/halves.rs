@@ -22,7 +22,6 @@ pub(super) fn number(raw: &[u8], at: usize) -> Option<i32> {
 /// the call is entered; `int 0x80` from 64-bit code leaves the program's own value there, and
 /// 32-bit code is told by the registers' own mark.
 pub(super) fn convention(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
-    const ABI_32: u64 = 1;
     const X32_BIT: i32 = 1 << 30;
     let native = Abi::native();
     let Some(registers) = sample.user_registers else {
@@ -37,6 +36,22 @@ pub(super) fn convention(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
         _ if native == Abi::X86_64 && number & X32_BIT != 0 => Abi::X32,
         _ => native,
     }
+}
+
+/// Whether a call may be one of 32 bits whose program has put into `cx` what `syscall` leaves there.
+///
+/// The kernel takes the second argument of such a call from `cx`, that of a native one from `si`
+/// (`syscall_get_arguments()`), where a program that means to be taken for it may put the same.
+pub(super) fn is_disguised(args: &[u64; 6], sample: &Sample<'_>, mask: u64) -> bool {
+    let Some(registers) = sample.user_registers else {
+        return false;
+    };
+    let register = |bit| registers.get(place_of(mask, bit)?);
+    let (from, behind) = (register(X86_CX), register(X86_IP));
+    Abi::native() == Abi::X86_64
+        && registers.abi != ABI_32
+        && from == behind
+        && from.is_some_and(|from| args[1] as u32 == from as u32)
 }
 
 /// Returns the convention of a call by the record of its return. The number -1 is in no table, and
@@ -54,6 +69,9 @@ pub(super) fn instruction(sample: &Sample<'_>, mask: u64) -> Option<u64> {
         .user_registers?
         .get(place_of(mask, register_of_instruction())?)
 }
+
+/// `PERF_SAMPLE_REGS_ABI_32`.
+const ABI_32: u64 = 1;
 
 /// `PERF_REG_X86_CX` and `PERF_REG_X86_IP`, and `PERF_REG_ARM64_PC`.
 const X86_CX: u32 = 2;

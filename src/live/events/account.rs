@@ -151,6 +151,10 @@ pub struct Account {
     /// the number of such a call is seen.
     #[serde(default)]
     pub legacy_calls: u64,
+    /// How many calls may be native or of 32 bits, as their program has put into a register what
+    /// tells the one from the other.
+    #[serde(default)]
+    pub disguised: u64,
     /// How many calls set up an io_uring or submitted to one, on a kernel that shows no submissions
     /// though they were asked for.
     pub blind_rings: u64,
@@ -208,6 +212,7 @@ impl Account {
             && self.out_of_sight == 0
             && self.unended == 0
             && self.legacy_calls == 0
+            && self.disguised == 0
             && self.unread == 0
             && self.unpaired == 0
             && self.not_again == 0
@@ -264,6 +269,7 @@ impl Account {
         let wrong = self.events.iter().filter(|event| !event.is_complete());
         let broke_off = "the harness was asked to end before it had read all records";
         let broke_off = self.broke_off.then(|| broke_off.to_owned());
+        let told = |n: u64, what: &str| (n > 0).then(|| format!("{what}: {n}"));
         let mut lines: Vec<String> = broke_off.into_iter().collect();
         let has_more = |event: &EventAccount| !event.sampled && event.known() > event.counted;
         if self.events.iter().any(has_more) {
@@ -297,18 +303,14 @@ impl Account {
                 self.answered, self.unpaired
             ));
         }
-        if self.not_again > 0 {
-            lines.push(format!(
-                "calls that a signal took back before they were answered, and that were not made again: {}",
-                self.not_again
-            ));
-        }
-        if self.differing > 0 {
-            lines.push(format!(
-                "calls that read otherwise when they were made than when it was decided which fault they get: {}",
-                self.differing
-            ));
-        }
+        lines.extend(told(
+            self.not_again,
+            "calls that a signal took back before they were answered, and that were not made again",
+        ));
+        lines.extend(told(
+            self.differing,
+            "calls that read otherwise when they were made than when it was decided which fault they get",
+        ));
         // Where a record is missing, it may be that one.
         if self.never_started && lines.is_empty() {
             lines.push(
@@ -321,33 +323,29 @@ impl Account {
                 self.unread
             ));
         }
-        if self.half_made > 0 {
-            lines.push(format!(
-                "tasks that were being made just as the trace began, of which calls may be missing: {}",
-                self.half_made
-            ));
-        }
+        lines.extend(told(
+            self.half_made,
+            "tasks that were being made just as the trace began, of which calls may be missing",
+        ));
         if self.other_cpus {
             lines.push("CPUs came or went during the run".to_owned());
         }
-        if self.out_of_sight > 0 {
-            lines.push(format!(
-                "programs of which the kernel shows nothing (set-user-ID, moved to another control group, or 32-bit where each call has its own tracepoint): {}",
-                self.out_of_sight
-            ));
-        }
-        if self.unended > 0 {
-            lines.push(format!(
-                "processes whose end was not seen, so that they may have left the control group that events are counted for: {}",
-                self.unended
-            ));
-        }
-        if self.legacy_calls > 0 {
-            lines.push(format!(
-                "calls of `gettimeofday`, `time` or `getcpu` by the vsyscall page, of which the kernel shows neither arguments nor results: {}",
-                self.legacy_calls
-            ));
-        }
+        lines.extend(told(
+            self.out_of_sight,
+            "programs of which the kernel shows nothing (set-user-ID, moved to another control group, or 32-bit where each call has its own tracepoint)",
+        ));
+        lines.extend(told(
+            self.unended,
+            "processes whose end was not seen, so that they may have left the control group that events are counted for",
+        ));
+        lines.extend(told(
+            self.legacy_calls,
+            "calls of `gettimeofday`, `time` or `getcpu` by the vsyscall page, of which the kernel shows neither arguments nor results",
+        ));
+        lines.extend(told(
+            self.disguised,
+            "calls that may be native or of 32 bits (`int 0x80`), as their program has put into a register what tells which",
+        ));
         if self.blind_rings > 0 {
             lines.push(format!(
                 "there is no tracepoint for what is submitted to io_uring, or none for this user: {} calls worked on one",

@@ -88,6 +88,7 @@ impl Reader<'_> {
             unended: self.unended,
             broke_off: self.broke_off,
             legacy_calls: self.legacy_calls,
+            disguised: self.disguised,
             throttled: self.throttled,
             blind_rings: self.blind_rings,
             never_started: !self.saw_uncorking,

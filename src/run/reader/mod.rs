@@ -19,7 +19,7 @@ pub(in crate::run) use life::Life;
 pub(in crate::run) use midlife::Begun;
 
 use super::chains::Chains;
-use super::halves::{convention, instruction, left_by, number, word};
+use super::halves::{convention, instruction, is_disguised, left_by, number, word};
 use super::session::SessionError;
 use super::setting::{Fault, Fired, Observer, Setting};
 use crate::plan::{EventsPlan, Meaning};
@@ -55,6 +55,7 @@ pub struct Reader<'a> {
     left_group: u64,
     unended: u64,
     legacy_calls: u64,
+    disguised: u64,
     /// The name of the control group that all events are counted for.
     group: Option<String>,
     blind_rings: u64,
@@ -134,6 +135,7 @@ impl<'a> Reader<'a> {
             left_group: 0,
             unended: 0,
             legacy_calls: 0,
+            disguised: 0,
             group: setting.group.clone(),
             blind_rings: 0,
             reads_memory: setting.reads_memory,
@@ -295,10 +297,9 @@ impl<'a> Reader<'a> {
                 self.with_call((pid, tid), place, raw, args + 8 * n_args)?;
                 let mask = self.registers(place);
                 let (who, abi) = ((pid, tid), convention(number, sample, mask));
+                self.disguised += u64::from(is_disguised(&words, sample, mask));
                 self.entered(who, time, (abi, number), words);
-                if let Some(stack) = stack {
-                    self.stacks.insert((tid, time), stack);
-                }
+                self.stacks.extend(stack.map(|it| ((tid, time), it)));
                 self.starting(who, instruction(sample, mask), (abi, number), &words);
             }
             Meaning::Leave { id, ret } => {

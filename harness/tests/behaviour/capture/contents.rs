@@ -3,7 +3,7 @@
 use super::{Call, UNREAD, assert_all_read, texts, traced};
 use crate::gate::calls_of_32_bits;
 use crate::source::bpf_records_calls;
-use crate::support::project::Project;
+use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
 
 #[test]
@@ -129,35 +129,42 @@ fn a_path_that_its_own_call_overwrote_before_it_was_read_is_not_known() {
     assert_eq!(texts(&calls, 1, "another").len(), 1, "{calls:?}");
 }
 
+/// mov eax, 64; lea rcx, [rip + 2]; int 0x80; ret: `getppid` there, and `semget` by the native
+/// table.
+const DISGUISED: &str = "import ctypes, mmap\n\
+    page = mmap.mmap(-1, 4096, prot=7)\n\
+    page.write(bytes.fromhex('b840000000488d0d02000000cd80c3'))\n\
+    at = ctypes.addressof(ctypes.c_char.from_buffer(page))\n\
+    ctypes.CFUNCTYPE(ctypes.c_int)(at)()";
+
+fn disguised(project: &Project, source: &str) -> Run {
+    let words = ["trace", "--source", source, "-e", "getppid,semget"];
+    let command = ["-o", "trace", "--", "python3", "-c", DISGUISED];
+    project.harness(&[&words[..], &command].concat())
+}
+
 #[test]
 fn a_32_bit_call_that_looks_as_the_syscall_instruction_leaves_it_is_known_for_what_it_is() {
     require!(bpf_records_calls());
     require!(program("python3"));
     require!(calls_of_32_bits());
     let project = Project::new();
-    // mov eax, 64; lea rcx, [rip + 2]; int 0x80; ret: getppid there, and semget by the native table
-    let script = "import ctypes, mmap\n\
-                  page = mmap.mmap(-1, 4096, prot=7)\n\
-                  page.write(bytes.fromhex('b840000000488d0d02000000cd80c3'))\n\
-                  at = ctypes.addressof(ctypes.c_char.from_buffer(page))\n\
-                  ctypes.CFUNCTYPE(ctypes.c_int)(at)()";
-    let words = [
-        "trace",
-        "--source",
-        "bpf",
-        "-e",
-        "getppid,semget",
-        "-o",
-        "trace",
-        "--",
-        "python3",
-        "-c",
-        script,
-    ];
-    project.harness(&words).assert_status(0);
+    disguised(&project, "bpf").assert_status(0);
     let trace = project.read("trace");
     assert!(
         trace.contains("[i386] getppid() = ") && !trace.contains("semget"),
         "{trace}"
     );
+}
+
+/// Its arguments are those of registers that a native call takes others from.
+#[test]
+fn a_32_bit_call_that_looks_as_a_native_one_to_perf_makes_a_trace_incomplete() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    require!(calls_of_32_bits());
+    let run = disguised(&Project::new(), "perf");
+    run.assert_status(125);
+    let said = "calls that may be native or of 32 bits (`int 0x80`)";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
 }

@@ -304,6 +304,7 @@ fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: 
         throttled: account.throttled.max(then.throttled),
         // The records tell these too, and more of them if calls were overwritten during the run.
         legacy_calls: account.legacy_calls,
+        disguised: account.disguised,
         blind_rings: account.blind_rings,
         unread: account.unread,
         never_started: account.never_started,
