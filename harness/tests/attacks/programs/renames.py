@@ -1,4 +1,4 @@
-# Writes to `log`, to the same file without its name, and to another file of that name.
+# Writes to `log`, to the same file under another name, and to another file of that name.
 import os
 
 
@@ -15,7 +15,7 @@ def written(log):
 
 first = opened()
 one = written(first)
-os.unlink("log")
+os.rename("log", "gone")
 two = written(first)
 three = written(opened())
 print(one, two, three)
