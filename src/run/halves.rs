@@ -38,7 +38,8 @@ pub(super) fn convention(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
     }
 }
 
-/// Whether a call may be one of 32 bits whose program has put into `cx` what `syscall` leaves there.
+/// Whether a call may be one of 32 bits whose program has put into `cx` what `syscall` leaves
+/// there.
 ///
 /// The kernel takes the second argument of such a call from `cx`, that of a native one from `si`
 /// (`syscall_get_arguments()`), where a program that means to be taken for it may put the same.

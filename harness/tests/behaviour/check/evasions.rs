@@ -4,6 +4,7 @@ use super::{ruled, summary};
 use crate::support::oracle;
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
+use crate::support::unread::Unread;
 use serde_json::Value;
 
 const NO_WRITES: &str = "expect: { confined: { writes: [] } }\n";
@@ -316,9 +317,19 @@ fn a_command_that_cannot_be_executed_or_is_killed_does_not_pass() {
 fn a_run_that_lost_events_is_incomplete() {
     require!(right_to_trace());
     let project = ruled("expect: { count: { getppid: \"1..\" } }\n");
-    let flood = oracle::path();
-    let words = ["-m", "4KiB", "--", &flood, "flood", "200000"];
-    let run = project.harness(&[&["check", "rules.yaml"], &words[..]].concat());
+    let mut unread = Unread::new(&project);
+    let script = unread.shell(&format!("{} flood 20000", oracle::path()));
+    let words = [
+        "check",
+        "rules.yaml",
+        "-m",
+        "4KiB",
+        "--",
+        "sh",
+        "-c",
+        &script,
+    ];
+    let run = unread.run(&mut project.program(&words));
     run.assert_status(1);
     assert!(run.stderr.contains("incomplete  rules"), "{}", run.stderr);
 }

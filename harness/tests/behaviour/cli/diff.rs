@@ -1,7 +1,9 @@
 //! `harness diff`: of two runs of a program it says what a person would.
 
+use crate::support::oracle;
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
+use crate::support::unread::Unread;
 
 /// Two runs of each command, as text, as script and as recordings; the project has their files
 /// `a.txt`, `b.txt`, `a.data` and so on.
@@ -116,18 +118,11 @@ fn a_process_more_and_another_argument_are_all_that_is_said() {
 fn a_recording_that_lost_events_is_not_said_to_be_the_same() {
     require!(right_to_trace());
     let project = Project::new();
-    let command = ["perl", "-e", "getppid() for 1..20000"];
-    let own = [
-        "trace",
-        "-m",
-        "4KiB",
-        "-o",
-        "/dev/null",
-        "--save",
-        "a.data",
-        "--",
-    ];
-    project.harness(&[&own[..], &command].concat());
+    let mut unread = Unread::new(&project);
+    let script = unread.shell(&format!("{} flood 20000", oracle::path()));
+    let own = ["trace", "-m", "4KiB", "-o", "/dev/null", "--save", "a.data"];
+    let words = [&own[..], &["--", "sh", "-c", &script]].concat();
+    unread.run(&mut project.program(&words)).assert_status(125);
     let run = project.harness(&["diff", "a.data", "a.data"]);
     run.assert_status(2);
     assert!(
