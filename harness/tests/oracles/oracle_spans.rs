@@ -10,11 +10,13 @@ use std::collections::HashMap;
 use std::fs;
 
 /// The lengths of what perf sees begin and end, in the order in which they end; each thread ends
-/// what it began last.
+/// what it began last. A trace begins with the record that the program is executed. The kernel
+/// enables events a little earlier (`begin_new_exec()`), so that one may have fired before.
 fn witnessed(text: &str, begin: &str, end: &str) -> Vec<(u64, u64)> {
     let mut open: HashMap<u64, Vec<u64>> = HashMap::new();
     let mut lengths = Vec::new();
-    for line in text.lines() {
+    let (_, run) = text.split_once("PERF_RECORD_COMM exec: ").expect("an exec");
+    for line in run.lines().skip(1) {
         let mut words = line.split_whitespace();
         let mut word = || words.next().map(|word| word.trim_end_matches(':'));
         let (Some(tid), Some(time), Some(event)) = (word(), word(), word()) else {
@@ -61,7 +63,10 @@ fn check(begin: &str, end: &str, command: &[&str]) {
             (number("tid"), number("duration_ns"))
         })
         .collect();
-    let witness = perf::said_of(&["script", "--ns", "-F", "tid,time,event"], &file);
+    let witness = perf::said_of(
+        &["script", "--ns", "-F", "tid,time,event", "--show-task-events"],
+        &file,
+    );
     assert_eq!(spans, witnessed(&witness, begin, end), "{command:?}");
     assert!(spans.len() >= 3, "{command:?}: {text}");
 }
