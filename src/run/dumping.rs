@@ -99,7 +99,7 @@ fn judged_when_over(
     let mut remembered = || {
         once(bench, plan, control, extras, dir)?;
         let recording = RecordedRun::open(file)?.of_this_machine(world(bench, plan), since);
-        replayed(bench, plan, &recording, control)
+        replayed(bench, (plan, subject.file), &recording, control)
     };
     judged(plan, subject.stored, remembered())
 }

@@ -47,6 +47,9 @@ pub enum RunError {
     /// The recording that it is judged from could not be read.
     #[error(transparent)]
     Replay(#[from] ReplayError),
+    /// What it is given could not be read, to be kept with its recording.
+    #[error(transparent)]
+    Given(#[from] super::UnreadFile),
     /// Its recording could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -15,6 +15,7 @@ mod faults;
 mod features;
 mod flight;
 mod gate;
+mod given;
 mod ground;
 mod halves;
 mod limits;
@@ -62,6 +63,7 @@ pub use flight::{
     KeptAccount, Recorder, Unnamed,
 };
 pub use gate::Doing;
+pub use given::UnreadFile;
 pub use ground::Names;
 pub use living::{AttachError, Attached, follow_living};
 pub use needing::{Action, Enforced};

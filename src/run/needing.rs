@@ -64,7 +64,7 @@ impl Enforced {
         let place = format!("{}:{}", self.file, lines.join(", "));
         if refusal.is_unsure {
             let text = format!(
-                "{call} was refused, and whether by the policy ({place}) or by a filter of the workload's own is not known"
+                "{call} was refused, and whether by the policy ({place}), by a filter of the workload's own or for lack of a right is not known"
             );
             return Finding::unknown(About::Run, text);
         }

@@ -4,6 +4,7 @@ use super::Saving;
 use super::crash::{self, Before, Witnessed};
 use super::flight::FlightLog;
 use super::gate::{Doing, prove, witnessed};
+use super::given;
 use super::ground::Names;
 use super::limits::Limiter;
 use super::marks::normalised;
@@ -92,6 +93,10 @@ pub(super) fn started(
         inside,
         outside,
     } = start;
+    let keeps = extras.save.is_some();
+    let given = keeps
+        .then(|| given::laid_out(plan, outside))
+        .transpose()?;
     let group = workload.group.clone();
     let group_name = group.as_ref().and_then(|group| group.name());
     let mut corked = sandbox::launch(&workload)?;
@@ -109,7 +114,6 @@ pub(super) fn started(
     let log = FlightLog::begin(&mut events);
     let begin = |(file, options)| Saving::begin(file, options, &events, bench);
     let saving = extras.save.map(begin).transpose()?;
-    let is_kept = saving.is_some();
     let running = corked.uncork(UNCORKING)?;
     let mut collector = Collector::new(plan);
     collector.saving = saving;
@@ -123,16 +127,14 @@ pub(super) fn started(
     let setting = Setting {
         init,
         command: argv.map(str::to_owned).collect(),
+        given,
         initial,
         names,
         fault: extras.fault,
         group: group_name,
         forbids_survivors: plan.forbids_survivors(),
         ends_all: true,
-        held: (!plan.faults.is_empty() || plan.crash.is_some()).then(|| match is_kept {
-            true => Log::keeping(),
-            false => Log::default(),
-        }),
+        held: log_of(plan, keeps),
         moved: Some((inside.clone(), outside.to_owned())),
         ..Setting::default()
     };
@@ -185,6 +187,15 @@ pub(super) fn started(
     run.findings.extend(by_perf);
     needing::judge(bench, plan, &mut run);
     Ok((run, trace))
+}
+
+/// Where calls that are held are written down; `None` if none are.
+fn log_of(plan: &Plan, keeps: bool) -> Option<Log> {
+    let holds = !plan.faults.is_empty() || plan.crash.is_some();
+    holds.then(|| match keeps {
+        true => Log::keeping(),
+        false => Log::default(),
+    })
 }
 
 /// The working directory before a run, and what was seen of the calls that changed it.

@@ -2,12 +2,14 @@
 
 use super::RecordedRun;
 use super::baseline;
+use super::given;
 use super::once::Collector;
 use super::scenario::{NoRun, Outcome, judged};
 use super::{Bench, Control, RunError, Subject, crash};
 use crate::plan::{CrashPlan, Plan};
 use crate::verdict::{About, Finding, Known, Run};
 use perf_live::errors::chain;
+use std::path::Path;
 
 /// Judges a recorded run as [`attempt`](super::attempt) judges a live one. What the recording does
 /// not say is neither met nor failed.
@@ -21,18 +23,18 @@ pub(super) fn rejudge(
     recording: &RecordedRun,
     control: &mut dyn Control,
 ) -> Result<Outcome, RunError> {
-    let run = replayed(bench, plan, recording, control);
+    let run = replayed(bench, (plan, subject.file), recording, control);
     judged(plan, subject.stored, run)
 }
 
-/// Returns a recorded run of a scenario, with that of its baseline.
+/// Returns a recorded run of a scenario in a file, with that of its baseline.
 pub(super) fn replayed(
     bench: &Bench<'_>,
-    plan: &Plan,
+    (plan, file): (&Plan, &Path),
     recording: &RecordedRun,
     control: &mut dyn Control,
 ) -> Result<Run, NoRun> {
-    is_of(recording, plan, About::Run, "")?;
+    is_of(recording, (plan, file), About::Run, "")?;
     let base = match &plan.baseline {
         None => None,
         Some(baseline) => match recording.baseline() {
@@ -43,7 +45,7 @@ pub(super) fn replayed(
                 let recording = recording?;
                 is_of(
                     &recording,
-                    &baseline.plan,
+                    (&baseline.plan, file),
                     About::Baseline,
                     "the baseline: ",
                 )?;
@@ -89,12 +91,34 @@ fn recover(
     }
 }
 
-/// Refuses a recording of another command, which says nothing about this scenario.
-fn is_of(recording: &RecordedRun, plan: &Plan, about: About, of: &str) -> Result<(), NoRun> {
-    match recording.of_another(&plan.workload.command.argv()) {
-        None => Ok(()),
-        Some(why) => Err(Finding::unknown(about, format!("{of}{why}")).into()),
+/// Refuses a recording of another command, or of a run that was given something else: it says
+/// nothing about this scenario.
+fn is_of(
+    recording: &RecordedRun,
+    (plan, file): (&Plan, &Path),
+    about: About,
+    of: &str,
+) -> Result<(), NoRun> {
+    let unknown = |why: String| Err(Finding::unknown(about, format!("{of}{why}")).into());
+    if let Some(why) = recording.of_another(&plan.workload.command.argv()) {
+        return unknown(why);
     }
+    let Some(was) = recording.given() else {
+        return Ok(());
+    };
+    let is = match given::to_lay_out(plan, file) {
+        Ok(is) => is,
+        Err(error) => return unknown(chain(&error)),
+    };
+    let others = given::differences(was, &is);
+    if others.is_empty() {
+        return Ok(());
+    }
+    let places: Vec<_> = others.iter().map(|place| format!("`{place}`")).collect();
+    unknown(format!(
+        "the recording is of a run with another {}: record the scenario again (`--save`)",
+        places.join(", another ")
+    ))
 }
 
 fn replay(bench: &Bench<'_>, plan: &Plan, recording: &RecordedRun) -> Result<Run, NoRun> {

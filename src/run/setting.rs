@@ -12,6 +12,7 @@ use perf_live::gate::Log;
 use perf_records::record::{LayoutTable, Sample};
 use perf_records::space::Stack;
 use perf_records::units::{Cpu, Nanos, Pid, Tid};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use syscall_model::files::Initial;
@@ -144,6 +145,9 @@ pub struct Setting {
     pub init: Option<Pid>,
     /// The command and its arguments; empty if the harness did not start it.
     pub command: Vec<String>,
+    /// A sum over each thing that it is given besides, by its place in the scenario; kept with its
+    /// recording. `None` if that is not known.
+    pub given: Option<BTreeMap<String, u64>>,
     /// The descriptors that the workload starts with.
     pub initial: Initial,
     /// The files under each name before the run; `None` if they are not known.

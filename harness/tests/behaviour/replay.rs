@@ -1,6 +1,7 @@
 //! A recorded run is judged as it was when it took place, and traced as it would have been.
 
 mod damaged;
+mod given;
 
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};

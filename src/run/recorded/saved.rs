@@ -10,6 +10,7 @@ use super::lay::Lay;
 use super::sum::Sum;
 use crate::crash::Kept;
 use crate::plan::EventsPlan;
+use crate::run::given::Sums;
 use crate::run::{Names, Setting};
 use crate::verdict::{Faults, Known, Run};
 use perf_live::events::{Account, EventRequest};
@@ -38,6 +39,9 @@ pub struct Saved {
     requests: Vec<(String, Option<String>)>,
     /// The command and its arguments; empty if the workload already ran.
     pub(in crate::run) command: Vec<String>,
+    /// What the run was given besides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::run) given: Option<Sums>,
     init: Option<u32>,
     reads_memory: bool,
     contents: u16,
@@ -172,6 +176,7 @@ impl Saved {
             tracepoints: tracepoints.map(|it| it.name.as_ref().to_owned()).collect(),
             requests: requests.map(request).collect(),
             command: setting.command.clone(),
+            given: setting.given.clone(),
             init: setting.init.map(|pid| pid.0),
             reads_memory: setting.reads_memory,
             contents: plan.memory.contents,

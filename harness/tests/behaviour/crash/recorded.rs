@@ -57,6 +57,18 @@ fn another_model_and_another_recovery_are_tried_on_a_recording() {
 }
 
 #[test]
+fn a_recording_of_other_watched_folders_says_nothing_of_these() {
+    require!(right_to_trace());
+    let project = shell(&SAVE.replace("SYNC", ":"), WHOLE);
+    edit(&project, "crash: {", "crash: { watch: [elsewhere],");
+    saved(&project);
+    edit(&project, "crash: { watch: [elsewhere],", "crash: {");
+    let text = again(&project, 1);
+    assert!(text.contains("incomplete"), "{text}");
+    assert!(text.contains("with another `crash.watch`"), "{text}");
+}
+
+#[test]
 fn a_recording_without_a_log_says_nothing_of_power_cuts() {
     require!(right_to_trace());
     let script = SAVE.replace("SYNC", "sync next");

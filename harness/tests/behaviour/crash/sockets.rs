@@ -145,7 +145,7 @@ fn a_recording_of_other_promises_says_nothing_of_these() {
     let said = again(&project, 1);
     assert!(said.contains("incomplete"), "{said}");
     assert!(
-        said.contains("it was not looked for promises by port 7002"),
+        said.contains("a run with another `crash.acknowledged`"),
         "{said}"
     );
     std::fs::write(&path, text.replace("{ port: 7001 }", "stdout")).expect("written");

@@ -14,6 +14,7 @@ mod wanted;
 use super::saved::Saved;
 use crate::crash::Kept;
 use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach};
+use crate::run::given::Sums;
 use crate::run::session::SessionError;
 use perf_live::sandbox::World;
 use perf_records::format::{self, Format};
@@ -177,6 +178,11 @@ impl RecordedRun {
     #[must_use]
     pub fn wall_clock_offset(&self) -> Option<i64> {
         self.wall_clock_offset
+    }
+
+    /// What its run was given besides its command, if it tells that.
+    pub(in crate::run) fn given(&self) -> Option<&Sums> {
+        self.saved.as_ref()?.given.as_ref()
     }
 
     /// What was seen of the calls that changed the working directory.
