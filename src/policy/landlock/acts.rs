@@ -20,6 +20,8 @@ pub(super) enum Act {
     Execute(Vec<u8>),
     /// To write to what has this name, or to put another file there.
     Change(Vec<u8>),
+    /// A call that rules for files refuse whatever it is about, and that failed as they let it.
+    Refused(&'static str),
     /// It cannot be told, or no rule can allow it.
     Untold(String),
 }
@@ -157,6 +159,9 @@ impl<'c> Asking<'c> {
     pub(super) fn of_others(&self, name: &str) -> Vec<Act> {
         let why = match name {
             "mount" | "umount" | "umount2" | "move_mount" | "pivot_root" => {
+                if self.error == Some(libc::EPERM) {
+                    return vec![Act::Refused(self.name)];
+                }
                 "under rules for files the kernel refuses it"
             }
             "open_by_handle_at" | "mq_open" | "acct" | "swapon" | "uselib" | "fanotify_init"

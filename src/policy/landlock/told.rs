@@ -42,6 +42,11 @@ pub fn refusals(ruleset: &Ruleset, touched: &Touched) -> Result<Vec<Refusal>, St
             all.push(refusal(reached(*scope).to_owned(), place.line));
         }
     }
+    // It may lack the right to it as well.
+    all.extend(refused.calls.iter().map(|call| Refusal {
+        is_unsure: true,
+        ..refusal(format!("`{call}`"), ruleset.otherwise.line)
+    }));
     Ok(all)
 }
 

@@ -49,6 +49,7 @@ pub(super) struct Refused {
     pub(super) moves: BTreeSet<Moved>,
     pub(super) ports: BTreeSet<(Port, u16)>,
     pub(super) outside: BTreeSet<Scope>,
+    pub(super) calls: BTreeSet<&'static str>,
 }
 
 impl Touched {
@@ -65,6 +66,7 @@ impl Touched {
         own.moves.extend(other_refused.moves.iter().cloned());
         own.ports.extend(&other_refused.ports);
         own.outside.extend(&other_refused.outside);
+        own.calls.extend(&other_refused.calls);
         self.untold.extend(other.untold.iter().cloned());
     }
 }
@@ -356,6 +358,9 @@ impl Adding<'_> {
                         self.touched.untold.insert(format!("`{path}`: {why}"));
                     }
                 }
+            }
+            Act::Refused(call) => {
+                self.touched.refused.calls.insert(call);
             }
             Act::Untold(why) => {
                 self.touched.untold.insert(why);

@@ -206,3 +206,20 @@ fn ports_and_what_is_kept_within_the_program_are_those_of_the_run() {
         }
     }
 }
+
+#[test]
+fn what_rules_for_files_refuse_of_mounting_is_told() {
+    require!(right_to_trace());
+    let Some(abi @ 2..) = abi() else { return };
+    require!(program("python3"));
+    let script = "import ctypes; call = ctypes.CDLL(None).mount";
+    let project = enforceable(&python(script), abi);
+    let whole = object(&project);
+    under(&project, &whole).assert_status(0);
+    let mounts = format!("{script}; call(b'none', b'/mnt', b'tmpfs', 0, None)");
+    project.scenario("it", &python(&mounts));
+    let run = under(&project, &whole);
+    run.assert_status(1);
+    assert!(run.stdout.contains("`mount` was refused"), "{}", run.stdout);
+    project.assert_nothing_left();
+}
