@@ -1,6 +1,7 @@
 """Running, timing and tabulating: what `ci/bench` measures with."""
 
 import json
+import os
 import re
 import shutil
 import statistics
@@ -15,7 +16,8 @@ RUN_TIMEOUT_S = 150
 
 @dataclass
 class Run:
-    """One measured command: wall times and that of the CPUs in seconds, peak memory in KiB, events lost (None: the tool does not say)."""
+    """One measured command: wall times and that of the CPUs in seconds, peak memory in KiB, events lost (None: the tool does not say), and for how
+    long a CPU waited for the host of this machine."""
 
     walls: list[float]
     cpu: float
@@ -23,6 +25,7 @@ class Run:
     status: int
     stderr: str
     lost: Optional[int] = 0
+    stolen_ms: int = 0
 
     @property
     def wall(self) -> float:
@@ -31,6 +34,12 @@ class Run:
 
 class Failed(Exception):
     """A command that did not do what was to be measured; its text says why."""
+
+
+def stolen_ms() -> int:
+    """For how long CPUs have waited while the host did something else (proc_stat(5), `steal`)."""
+    ticks = int(Path("/proc/stat").read_text().split()[8])
+    return ticks * 1000 // os.sysconf("SC_CLK_TCK")
 
 
 class Bench:
@@ -52,6 +61,7 @@ class Bench:
         spawn = [self.helper("spawn"), "-s", "-n", str(times), *(["-t"] if tracefs else []), "--", *command]
         # A file, not a pipe: what a tool leaves behind to close its events may hold the descriptor open for longer.
         with (self.scratch / "stderr").open("w+") as stderr:
+            before_ms = stolen_ms()
             try:
                 done = subprocess.run(
                     spawn, stdout=subprocess.PIPE, stderr=stderr, cwd=cwd, timeout=RUN_TIMEOUT_S, check=False
@@ -63,7 +73,9 @@ class Bench:
         if done.returncode != 0:
             raise Failed(text.strip() or f"status {done.returncode}")
         result = json.loads(done.stdout)
-        return Run([ns / 1e9 for ns in result["wall_ns"]], result["cpu_ns"] / 1e9, result["peak_kib"], result["status"], text)
+        walls = [ns / 1e9 for ns in result["wall_ns"]]
+        stolen = stolen_ms() - before_ms
+        return Run(walls, result["cpu_ns"] / 1e9, result["peak_kib"], result["status"], text, stolen_ms=stolen)
 
 
 @dataclass
