@@ -217,7 +217,7 @@ fn the_summary_of_a_run_that_lost_records_says_so_and_is_no_success() {
     let project = laid_out();
     let mut unread = Unread::new(&project);
     let script = unread.shell(&format!("{} flood 100000", oracle::path()));
-    let flood = ["-m", "4KiB", "--", "sh", "-c", &script];
+    let flood = ["-m", "1MiB", "--", "sh", "-c", &script];
     let words = [&["trace", "-c", "-o", "table"], &flood[..]].concat();
     let run = unread.run(&mut project.program(&words));
     run.assert_status(125);
