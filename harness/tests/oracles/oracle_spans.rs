@@ -64,7 +64,13 @@ fn check(begin: &str, end: &str, command: &[&str]) {
         })
         .collect();
     let witness = perf::said_of(
-        &["script", "--ns", "-F", "tid,time,event", "--show-task-events"],
+        &[
+            "script",
+            "--ns",
+            "-F",
+            "tid,time,event",
+            "--show-task-events",
+        ],
         &file,
     );
     assert_eq!(spans, witnessed(&witness, begin, end), "{command:?}");
