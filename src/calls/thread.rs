@@ -171,16 +171,6 @@ impl Pending {
     }
 }
 
-impl Shares {
-    pub(super) fn everything() -> Self {
-        Self {
-            files: Some(true),
-            directory: Some(true),
-            memory: Some(true),
-        }
-    }
-}
-
 /// A thread does something else: what is read at the end of its last call has come, or never will.
 pub(super) fn settle(thread: &mut Thread, out: &mut Vec<Observation>) {
     if let Some(call) = thread.returned.take() {

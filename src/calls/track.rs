@@ -253,11 +253,13 @@ impl Tracker {
         let child = self.insert(task.pid, task.tid, comm);
         let actor = self.threads[child].actor;
         self.threads[parent].child = Some(actor.thread);
-        let shares = match &self.threads[parent].pending {
-            _ if task.pid == task.parent_pid => Shares::everything(),
-            Some(pending) => pending.shares(),
-            None => Shares::default(),
-        };
+        let pending = self.threads[parent].pending.as_ref();
+        let mut shares = pending.map_or_else(Shares::default, Pending::shares);
+        // Threads of one process have one memory (`copy_process()`), and all else by the same
+        // flags as processes.
+        if task.pid == task.parent_pid {
+            shares.memory = Some(true);
+        }
         out.push(Observation::Born {
             child: actor,
             parent: Some(parent_id),

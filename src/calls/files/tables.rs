@@ -10,6 +10,7 @@ use super::file::{Description, FileKind, OpenFile};
 use super::lookup::{Files, State};
 use super::reaching::Walks;
 use super::table::{Doing, Flight, Number, Range, Table};
+use super::tasks::Left;
 use perf_records::units::Pid;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -53,8 +54,8 @@ pub struct Tables {
     n_descriptions: u64,
     made: HashMap<&'static str, u32>,
     n_groups: u32,
-    /// The table that a thread left which ended in an exec: the leader, which lives on, gets it.
-    pub(super) left: Option<(Pid, Table)>,
+    /// What threads left that ended in an exec: the leader, which lives on, gets it.
+    pub(super) left: Vec<Left>,
     /// Threads in calls that install a descriptor in another task's table.
     pub(super) installing: Vec<ThreadId>,
     /// The names of files, where these are followed.
@@ -120,7 +121,7 @@ impl Tables {
             n_descriptions: 0,
             made: HashMap::new(),
             n_groups: 0,
-            left: None,
+            left: Vec::new(),
             installing: Vec::new(),
             tree: None,
             ids: HashMap::new(),

@@ -9,7 +9,19 @@ use super::file::FileKind;
 use super::sharing::{CLONE_NEWNS, CLONE_NEWUSER};
 use super::table::{Doing, Held, Number, Table};
 use super::tables::{At, Pending, Tables, Thread};
+use perf_records::units::Pid;
 use std::sync::Arc;
+
+/// What a thread left that ended in an exec.
+#[derive(Clone, Debug)]
+pub(super) struct Left {
+    /// Its process.
+    pid: Pid,
+    /// Nothing shares it any more.
+    table: Table,
+    /// Another process may share it.
+    directory: Key,
+}
 
 impl Tables {
     pub(super) fn born(&mut self, child: &Actor, parent: Option<ThreadId>, shares: Shares) {
@@ -207,11 +219,20 @@ impl Tables {
         let Some(at) = self.at(actor.thread) else {
             return;
         };
-        let left = self.left.take_if(|(pid, _)| *pid == actor.pid);
-        let table = left.map(|(_, table)| table).or_else(|| {
-            let table = self.tables.get(at.table);
-            table.map(|table| table.copy(at.thread))
-        });
+        let of_caller = self.left.iter().position(|left| left.pid == actor.pid);
+        let table = match of_caller.map(|place| self.left.swap_remove(place)) {
+            Some(left) => {
+                self.directories.release(at.directory);
+                if let Some(thread) = self.thread(actor.thread) {
+                    thread.directory = left.directory;
+                }
+                Some(left.table)
+            }
+            None => {
+                let table = self.tables.get(at.table);
+                table.map(|table| table.copy(at.thread))
+            }
+        };
         let mut table = table.unwrap_or_else(Table::unknown);
         table.execute();
         self.move_to(at, table);
@@ -244,7 +265,12 @@ impl Tables {
         });
         if let Some(table) = self.tables.get_mut(at.table) {
             if executes {
-                self.left = Some((gone.pid, table.copy(thread)));
+                self.left.push(Left {
+                    pid: gone.pid,
+                    table: table.copy(thread),
+                    directory: at.directory,
+                });
+                self.directories.share(at.directory);
             }
             table.land(thread);
         }

@@ -118,6 +118,30 @@ fn a_directory_is_the_threads_and_changes_for_those_who_share_it() {
 }
 
 #[test]
+fn an_exec_by_another_thread_takes_that_ones_directory_along() {
+    let mut it = Story::new();
+    it.thread(1, 2);
+    it.fork(1, 3);
+    it.thread(3, 4);
+    for (leader, other) in [(1, 2), (3, 4)] {
+        it.plain(other, "unshare", &[libc::CLONE_FS as u64], 0);
+        it.call(other, "chdir", &[0x1000], 0, vec![given(0, "/own")]);
+        it.call(leader, "chdir", &[0x1000], 0, vec![given(0, "/dir")]);
+        it.enter(other, "execve", &[]);
+        it.enter(leader, "execve", &[]);
+    }
+    for thread in [2, 4] {
+        it.tables.observe(&mut Observation::Gone(ThreadId(thread)));
+    }
+    for thread in [1, 3] {
+        let actor = it.actor(thread);
+        it.tables.observe(&mut Observation::Executed(actor));
+        it.leave(thread, 0, Vec::new());
+        assert_eq!(it.open(thread, "x", 3), "3</own/x>");
+    }
+}
+
+#[test]
 fn a_path_that_is_used_while_another_thread_changes_directory_is_shown_as_given() {
     let mut it = Story::new();
     it.thread(1, 2);
