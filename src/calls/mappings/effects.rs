@@ -9,6 +9,8 @@ use super::place::Source;
 use super::space::{Heap, Owner, Range, Segment, Taken};
 
 // The same on all machines of `Abi`.
+// Of `MAP_SHARED_VALIDATE` too.
+const MAP_SHARED: u64 = libc::MAP_SHARED as u64;
 const MAP_FIXED: u64 = libc::MAP_FIXED as u64;
 const MAP_ANONYMOUS: u64 = libc::MAP_ANONYMOUS as u64;
 const MREMAP_FIXED: u64 = libc::MREMAP_FIXED as u64;
@@ -129,17 +131,21 @@ impl Maps {
                     Lookup::Closed | Lookup::Unknown | Lookup::Untracked => Source::UnknownFile,
                 };
                 let range = Range::new(value, self.page_up(args[1]));
+                let is_shared = args[3] & MAP_SHARED != 0;
                 let space = self.spaces.get(key).filter(|_| is_fixed(effect, args));
-                let owner = space.map_or(Owner::None, |space| space.owner(range));
+                let owner = space.map_or(Owner::None, |space| match space.owner(range) {
+                    Owner::One if !space.takes_in(value, &source, is_shared) => Owner::None,
+                    owner => owner,
+                });
                 match owner {
                     Owner::One => {}
                     Owner::Unknown => self.change(key, range, |space| space.forget(range)),
-                    Owner::None => self.map(key, range, source),
+                    Owner::None => self.map(key, range, (source, is_shared)),
                 }
             }
             Effect::MapsShadowStack => {
                 let range = Range::new(value, self.page_up(args[1]));
-                self.map(key, range, Source::Anonymous);
+                self.map(key, range, (Source::Anonymous, false));
             }
             Effect::Attaches => {
                 if args[2] & SHM_REMAP != 0 {
@@ -151,7 +157,7 @@ impl Maps {
                 }
                 // How large the segment is only shmget(2) knows; it has one page at least.
                 let range = Range::new(value, self.page());
-                self.map(key, range, Source::Shared);
+                self.map(key, range, (Source::Shared, true));
             }
             Effect::Unmaps => {
                 if let Some(space) = self.spaces.get_mut(key) {
@@ -183,7 +189,7 @@ impl Maps {
         }
     }
 
-    fn map(&mut self, key: Key, range: Range, source: Source) {
+    fn map(&mut self, key: Key, range: Range, source: (Source, bool)) {
         let mapping = self.new_mapping(source, range.end.saturating_sub(range.start));
         let segment = Segment {
             end: range.end,
@@ -235,7 +241,7 @@ impl Maps {
         let heap = match space.heap.clone() {
             // It is where it was: nothing was asked for, or it was refused.
             Heap::Unasked if asked == Some(0) || asked.is_some_and(|asked| asked != now) => {
-                let mapping = self.new_mapping(Source::Heap, 0);
+                let mapping = self.new_mapping((Source::Heap, false), 0);
                 Heap::Known {
                     mapping,
                     start: now,

@@ -233,10 +233,19 @@ impl Maps {
         self.spaces.get(known.space)?.find(address)
     }
 
-    pub(super) fn new_mapping(&mut self, source: Source, size: u64) -> Arc<Mapping> {
+    pub(super) fn new_mapping(
+        &mut self,
+        (source, is_shared): (Source, bool),
+        size: u64,
+    ) -> Arc<Mapping> {
         let id = self.n_mappings;
         self.n_mappings += 1;
-        Arc::new(Mapping { id, source, size })
+        Arc::new(Mapping {
+            id,
+            source,
+            size,
+            is_shared,
+        })
     }
 
     /// The next multiple of the page's size.

@@ -10,8 +10,9 @@
 //!
 //! - A mapping with `MAP_FIXED` inside another belongs to that: ld.so reserves the range of a whole
 //!   library with its first segment and maps the others into it, and an allocator's arena stays one
-//!   thing however its parts are mapped. Where it lies over the border of a mapping it is one of
-//!   its own.
+//!   thing however its parts are mapped. It is one of its own where it lies over the border of a
+//!   mapping, where it or the other is shared (`msync(2)` of it is about no other file), and where
+//!   they are of two files.
 //! - `munmap(2)` takes its range away. If that is the head of a mapping, offsets count from what is
 //!   left: a program that wants an aligned mapping makes a larger one and unmaps its head, whose
 //!   size is another in every run.

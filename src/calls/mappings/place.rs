@@ -27,14 +27,31 @@ pub struct Mapping {
     pub source: Source,
     /// Its size when it was created, in bytes.
     pub(super) size: u64,
+    /// Whether others see what is written there (`MAP_SHARED`).
+    pub(super) is_shared: bool,
 }
 
 impl Mapping {
     /// A mapping of no size.
     #[must_use]
     pub fn new(id: u64, source: Source) -> Self {
-        let size = 0;
-        Self { id, source, size }
+        Self {
+            id,
+            source,
+            size: 0,
+            is_shared: false,
+        }
+    }
+
+    /// Whether what is mapped over a part of it becomes a part of it: nothing else is meant by a
+    /// name of it then. So it is where both are private and not of two files.
+    pub(super) fn takes_in(&self, source: &Source, is_shared: bool) -> bool {
+        let is_one = match (&self.source, source) {
+            (Source::File(own), Source::File(other)) => own.kind == other.kind,
+            (Source::File(_), Source::UnknownFile) => false,
+            _ => true,
+        };
+        is_one && !is_shared && !self.is_shared
     }
 
     /// What it is called, without the number that tells it from others of that name: a path,

@@ -1,6 +1,6 @@
 //! One address space: what is mapped where.
 
-use super::place::{Mapping, Place};
+use super::place::{Mapping, Place, Source};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -200,6 +200,13 @@ impl Space {
             true => Owner::Unknown,
             false => Owner::One,
         }
+    }
+
+    /// Whether what is mapped at an address becomes a part of what is there.
+    pub(super) fn takes_in(&self, address: u64, source: &Source, is_shared: bool) -> bool {
+        let (_, segment) = self.at(address).unzip();
+        let mapping = segment.and_then(|segment| segment.mapping.as_ref());
+        mapping.is_some_and(|mapping| mapping.takes_in(source, is_shared))
     }
 
     /// Takes away what is in a range.

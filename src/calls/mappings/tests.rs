@@ -374,6 +374,31 @@ fn a_fixed_mapping_over_a_border_is_one_of_its_own() {
 }
 
 #[test]
+fn what_is_mapped_over_another_file_or_shared_is_one_of_its_own() {
+    let mut it = Story::new();
+    it.open(1, "/data", 3);
+    it.open(1, "/other", 4);
+    let shared = libc::MAP_SHARED as u64;
+    let file = |it: &mut Story, at, flags, number| {
+        it.call(1, "mmap", &[at, PAGE, 3, flags, number, 0], at as i64)
+    };
+    let anonymous = (ANONYMOUS, NO_FILE);
+    for (below, above, told) in [
+        ((shared, 3), (shared, 4), "/other"),
+        ((shared, 3), anonymous, "map:"),
+        ((PRIVATE, 3), (PRIVATE, 4), "/other"),
+        ((PRIVATE, 3), (PRIVATE, 3), "/data"),
+        (anonymous, (shared, 4), "/other"),
+        ((PRIVATE, 3), anonymous, "/data"),
+    ] {
+        it.unmap(1, 0x10_0000, PAGE);
+        file(&mut it, 0x10_0000, below.0, below.1);
+        file(&mut it, 0x10_0000, above.0 | FIXED, above.1);
+        assert!(it.at(1, 0x10_0000).starts_with(told), "{below:?} {above:?}");
+    }
+}
+
+#[test]
 fn a_hint_is_told_by_what_it_lies_in_or_behind() {
     let mut it = Story::new();
     it.map(1, 0x10_0000, 0x2000);
