@@ -33,7 +33,20 @@ impl Mark {
     /// # Errors
     /// [`Unmarked`].
     pub fn find<'a>(&self, scene: &Scene<'a>) -> Result<&'a Deed, Unmarked> {
+        self.one_of(&self.all(scene))
+    }
+
+    /// Returns the first deed that is the mark.
+    ///
+    /// # Errors
+    /// [`Unmarked`].
+    pub fn find_first<'a>(&self, scene: &Scene<'a>) -> Result<&'a Deed, Unmarked> {
         let found = self.all(scene);
+        let first = found.iter().min_by_key(|(deed, _)| deed.entered);
+        self.one_of(&Vec::from_iter(first.copied()))
+    }
+
+    fn one_of<'a>(&self, found: &[(&'a Deed, Answer)]) -> Result<&'a Deed, Unmarked> {
         let of = |wanted| {
             let found = found.iter().filter(move |(_, answer)| *answer == wanted);
             found.map(|(deed, _)| *deed)

@@ -13,6 +13,8 @@ use syscall_model::memory::{Moment, Piece};
 pub struct Marks {
     /// The one that the trace starts behind.
     pub since: Option<Mark>,
+    /// Whether it is the first of several, rather than the only one.
+    pub may_come_again: bool,
     /// Where each section begins and ends, by its name.
     pub sections: BTreeMap<String, (Mark, Mark)>,
     /// The section that the snapshot shows.
@@ -79,6 +81,7 @@ pub(super) fn marks(
     };
     Ok(Marks {
         since,
+        may_come_again: false,
         sections: sections.collect::<Result<_, PlanError>>()?,
         shown: scenario.snapshot.section().map(str::to_owned),
         hidden: beside

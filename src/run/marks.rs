@@ -20,6 +20,7 @@ pub(super) fn normalised(
 ) -> (Normalised, Vec<Finding>) {
     let Marks {
         since,
+        may_come_again,
         sections,
         shown,
         ..
@@ -28,7 +29,11 @@ pub(super) fn normalised(
     let mut findings = Vec::new();
     if let Some(mark) = since {
         let said = |why| format!("`trace.since`: {why}");
-        match find(mark, &normalised) {
+        let found = match may_come_again {
+            true => mark.find_first(&Scene::new(&normalised.in_order())),
+            false => find(mark, &normalised),
+        };
+        match found {
             Ok(deed) => {
                 trace.cut(Stretch::from(deed.left), &normalised);
                 // Processes without a call after the mark are not shown.

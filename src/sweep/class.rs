@@ -172,6 +172,7 @@ pub fn classify(given: &Given<'_>, mut run: Run) -> Told {
             }
             None => Class::Hung,
         };
+        told.why.extend(done.not_known(&run));
         return told;
     }
     let wanted = given.plan.expect.exit.unwrap_or(ExitKind::Code(0));
@@ -181,14 +182,15 @@ pub fn classify(given: &Given<'_>, mut run: Run) -> Told {
     let is_told = |exit| exit == wanted || exit == ExitKind::Signal(libc::SIGPIPE);
     if matches!(told.exit, Some(exit @ ExitKind::Signal(_)) if !is_told(exit)) {
         told.class = Class::Crashed;
-        told.why = found.of_rules(Kind::Missed);
+        told.why = [found.of_rules(Kind::Missed), done.not_known(&run)].concat();
     } else if given.learned.has_more(&crashes) {
         let crashes = crashes.into_iter().map(|crash| crash.told);
         (told.class, told.why) = (Class::Crashed, crashes.collect());
         told.why.extend(found.of_rules(Kind::Missed));
+        told.why.extend(done.not_known(&run));
     } else if found.has(Kind::Outlived) {
         told.class = Class::Leaked;
-        told.why = found.texts(Kind::Outlived);
+        told.why = [found.texts(Kind::Outlived), done.not_known(&run)].concat();
     } else {
         told.why = [
             found.texts(Kind::Lost),

@@ -6,7 +6,7 @@ use crate::matching::{Matcher, is_meant};
 use crate::scenario::{Literal, StepSpec, Test, event};
 use crate::trace::{Deed, Normalised, Part, Reached, Value};
 use perf_records::units::Nanos;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use syscall_model::ThreadId;
 
 /// What no two calls of a run share.
@@ -142,10 +142,31 @@ impl Shape {
         Self::of_parts(deed.fields.iter().filter(|part| is_shape(&part.value)))
     }
 
-    fn of_parts<'a>(parts: impl Iterator<Item = &'a Part>) -> Self {
-        let written = parts.map(|part| format!("{}={}", part.name, part.text));
-        Self(written.collect())
+    /// The same without numbers of what has no name: pipes and sockets of several processes are
+    /// numbered in the order in which these come to make them.
+    fn without_numbers(deed: &Deed) -> Self {
+        let mut shape = Self::of(deed);
+        for part in &deed.fields {
+            let Value::File { name, .. } = &part.value else {
+                continue;
+            };
+            if let Some(Kind::Pipe | Kind::Socket | Kind::Object) = Kind::of_name(name) {
+                let numbered = written(part);
+                for text in shape.0.iter_mut().filter(|text| **text == numbered) {
+                    *text = format!("{}=<{}>", part.name, String::from_utf8_lossy(name));
+                }
+            }
+        }
+        shape
     }
+
+    fn of_parts<'a>(parts: impl Iterator<Item = &'a Part>) -> Self {
+        Self(parts.map(written).collect())
+    }
+}
+
+fn written(part: &Part) -> String {
+    format!("{}={}", part.name, part.text)
 }
 
 /// What led to a call.
@@ -166,6 +187,8 @@ pub struct Spot {
     pub place: Place,
     /// What it is about.
     pub shape: Shape,
+    /// The same without numbers of pipes, sockets and the like.
+    without_numbers: Shape,
     /// The same without files.
     without_files: Shape,
     /// The task that made it: `P1`, `P2.T2`.
@@ -243,8 +266,31 @@ impl Site {
             && *deed.program == *self.spot.program
             && match self.has_new_names {
                 true => Shape::without_files(deed) == self.spot.without_files,
-                false => Shape::of(deed) == self.spot.shape,
+                false => Shape::without_numbers(deed) == self.spot.without_numbers,
             }
+    }
+}
+
+/// The calls of a run, as far as those of another run can be told by them.
+#[derive(Clone, Debug, Default)]
+pub struct Seen(HashSet<(String, String, Shape)>);
+
+impl Seen {
+    /// Those of these sites.
+    #[must_use]
+    pub fn of(spots: &[Spot]) -> Self {
+        Self(spots.iter().map(Self::key).collect())
+    }
+
+    /// Whether there are calls like those of a site of another run.
+    #[must_use]
+    pub fn has(&self, spot: &Spot) -> bool {
+        self.0.contains(&Self::key(spot))
+    }
+
+    fn key(spot: &Spot) -> (String, String, Shape) {
+        let call = spot.matching.call.clone();
+        (spot.program.clone(), call, spot.without_numbers.clone())
     }
 }
 
@@ -297,6 +343,7 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
                 matching: Matching::of(deed),
                 place: place(deed),
                 shape,
+                without_numbers: Shape::without_numbers(deed),
                 without_files: Shape::without_files(deed),
                 task: deed.task.to_string(),
                 program,

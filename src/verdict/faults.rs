@@ -154,7 +154,7 @@ pub(super) fn judge<T>(plan: &Plan, run: &Run<T>) -> Vec<Finding> {
         Known::Yes(faults) => faults,
         Known::No(why) => return vec![Finding::unknown(About::Events, why)],
     };
-    if faults.outcomes.len() != plan.faults.len() {
+    if faults.outcomes.len() < plan.faults.len() {
         let text = format!(
             "it is known of {} faults what became of them, and the scenario has {}",
             faults.outcomes.len(),

@@ -7,6 +7,8 @@ mod answers;
 mod around;
 #[path = "sweep/results.rs"]
 mod results;
+#[path = "sweep/told.rs"]
+mod told;
 
 use std::collections::BTreeSet;
 

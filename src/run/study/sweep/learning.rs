@@ -9,7 +9,7 @@ use crate::run::ready::Ready;
 use crate::run::scenario::{NoRun, Subject, stored};
 use crate::run::{Control, Extras, Item, Suite, attempt, lay_out};
 use crate::scenario::{Added, AddedFault, KeyPath, When, faulted};
-use crate::sweep::{Learned, Lost, Matching, Place, Site, Spot, gone, sites};
+use crate::sweep::{Learned, Lost, Matching, Place, Seen, Site, Spot, gone, sites};
 use crate::trace::{Deed, Normalised};
 use crate::verdict::{self, Run, Verdict};
 use perf_live::files;
@@ -93,6 +93,8 @@ impl Suite<'_> {
             view: plan.view.clone(),
             ..resolved
         };
+        // Behind a fault the program may make a call like it.
+        held.marks.may_come_again = true;
         let own = plan.faults.len().min(held.faults.len());
         let (given, rehearsal) = self.rehearse(item, &held, own, control)?;
         let added = held.faults.split_off(own);
@@ -114,8 +116,9 @@ impl Suite<'_> {
         });
         let matchers: BTreeMap<Matching, Resolved> = matchings.into_iter().zip(matchers).collect();
         let spots = sites(&rehearsal.trace, &options.errors, &is_chosen);
+        let seen = Seen::of(&of_first);
         let gone = gone(of_first, &spots).into_iter();
-        let (sites, untold) = numbered(spots, &matchers, rehearsal.held.as_ref());
+        let (sites, untold) = numbered((spots, &seen), &matchers, rehearsal.held.as_ref());
         let lost = gone.map(|spot| Lost { spot, why: GONE });
         let lost = lost.chain(untold.into_iter().map(|spot| Lost { spot, why: UNTOLD }));
         let mut learned = Learned::of_files(given);
@@ -323,7 +326,7 @@ fn is_chosen<'a>(plan: &'a Plan, calls: Option<&'a Selection>) -> impl Fn(&Deed)
 /// A site whose files had other names in the run before is found by its number among all calls of
 /// its name; and so is one of which the trace does not tell what was told while calls were held.
 fn numbered(
-    spots: Vec<Spot>,
+    (spots, before): (Vec<Spot>, &Seen),
     matchers: &BTreeMap<Matching, Resolved>,
     held: Option<&Normalised>,
 ) -> (Vec<Site>, Vec<Spot>) {
@@ -344,7 +347,7 @@ fn numbered(
         match found.next() {
             Some((when, matching)) => sites.push(Site {
                 number: sites.len() + 1,
-                has_new_names: !matchers.contains_key(&spot.matching),
+                has_new_names: !before.has(&spot),
                 spot,
                 matching,
                 when,
