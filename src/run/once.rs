@@ -94,9 +94,7 @@ pub(super) fn started(
         outside,
     } = start;
     let keeps = extras.save.is_some();
-    let given = keeps
-        .then(|| given::laid_out(plan, outside))
-        .transpose()?;
+    let given = keeps.then(|| given::laid_out(plan, outside)).transpose()?;
     let group = workload.group.clone();
     let group_name = group.as_ref().and_then(|group| group.name());
     let mut corked = sandbox::launch(&workload)?;
