@@ -1,12 +1,12 @@
 //! What lay under each name before a run: its directory as it was laid out, and the machine's files
 //! where it cannot change them.
 
-use perf_live::host::{Lying, has_changed, lying};
+use perf_live::host::{Lying, has_changed, lying, lying_in};
 use perf_live::sandbox::{Part, World};
 use perf_records::units::shown_path;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -67,12 +67,12 @@ impl Names {
                     .or_insert_with(|| looked(way, None).0);
             }
             let most = most.saturating_sub(n_listed);
-            let Some((found, links)) = below(folder, folder, most) else {
+            let Some((mut found, links)) = below(folder, folder, most) else {
                 known.too_full.push(folder.clone());
                 continue;
             };
             n_listed += found.len();
-            known.found.extend(found);
+            known.found.append(&mut found);
             known.links.extend(links);
             let path = folder.as_os_str().as_bytes();
             known.folders.push(path.to_vec());
@@ -217,27 +217,34 @@ type Listed = (BTreeMap<Vec<u8>, Found>, BTreeMap<Vec<u8>, u64>);
 /// Returns what lies in a folder and below it, by the paths that it has as `inside`; `None` if that
 /// is more than so many files.
 fn below(directory: &Path, inside: &Path, most: usize) -> Option<Listed> {
-    let (mut all, mut several) = Listed::default();
-    let mut folders = vec![PathBuf::new()];
-    while let Some(folder) = folders.pop() {
-        if all.len() >= most {
-            return None;
-        }
-        let (found, links) = looked(&directory.join(&folder), None);
-        let is_folder = matches!(found, Found::Folder(_));
-        let path = match folder.as_os_str().is_empty() {
-            true => inside.to_owned(),
-            false => inside.join(&folder),
+    let (mut all, mut several) = (Vec::new(), BTreeMap::new());
+    let root = inside.as_os_str().as_bytes();
+    // By their paths from the directory, each with a slash in front of it.
+    let mut folders = Vec::new();
+    let mut add = |rest: Vec<u8>, lying: Lying, folders: &mut Vec<Vec<u8>>| {
+        let path = match (root, rest.as_slice()) {
+            (root, []) => root.to_vec(),
+            (b"/", rest) => rest.to_vec(),
+            (root, rest) => [root, rest].concat(),
         };
-        let path = path.into_os_string().into_vec();
+        let (found, links) = told(lying, None);
         several.extend(links.map(|links| (path.clone(), links)));
-        all.insert(path, found);
-        let entries = is_folder.then(|| std::fs::read_dir(directory.join(&folder)));
-        for entry in entries.into_iter().flatten().flatten().flatten() {
-            folders.push(folder.join(entry.file_name()));
+        if matches!(found, Found::Folder(_)) {
+            folders.push(rest);
+        }
+        all.push((path, found));
+        (all.len() <= most).then_some(())
+    };
+    add(Vec::new(), lying(directory), &mut folders)?;
+    while let Some(folder) = folders.pop() {
+        let below = folder.strip_prefix(b"/").unwrap_or_default();
+        let entries = std::fs::read_dir(directory.join(OsStr::from_bytes(below)));
+        for entry in entries.into_iter().flatten().flatten() {
+            let rest = [&folder, &b"/"[..], entry.file_name().as_bytes()].concat();
+            add(rest, lying_in(&entry), &mut folders)?;
         }
     }
-    Some((all, several))
+    Some((all.into_iter().collect(), several))
 }
 
 impl Machine {
@@ -269,7 +276,11 @@ impl Machine {
 /// Looks up a path, and how many names its file has where it has several; a link that changed after
 /// `since` may have been another one before.
 fn looked(path: &Path, since: Option<SystemTime>) -> (Found, Option<u64>) {
-    let found = match lying(path) {
+    told(lying(path), since)
+}
+
+fn told(lying: Lying, since: Option<SystemTime>) -> (Found, Option<u64>) {
+    let found = match lying {
         Lying::Nothing => Found::Missing,
         Lying::Folder(identity) => Found::Folder(Some(identity)),
         Lying::Link(_, _, changed) if since.is_some_and(|since| changed >= since) => Found::Unknown,

@@ -1,11 +1,11 @@
 //! What lies under a name.
 
 use nix::sys::statfs::{BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, FsType, TMPFS_MAGIC, statfs};
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, DirEntry, Metadata};
+use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// What lies under a name; links are not followed.
@@ -37,7 +37,7 @@ pub fn has_changed(path: &Path, since: SystemTime) -> bool {
         return false;
     }
     let metadata = |path| fs::symlink_metadata(path).ok();
-    let is_before = |it: &fs::Metadata| changed_at(it).is_some_and(|changed| changed < since);
+    let is_before = |it: &Metadata| changed_at(it).is_some_and(|changed| changed < since);
     let Some(holder) = metadata(folder) else {
         return true;
     };
@@ -53,7 +53,7 @@ pub fn has_changed(path: &Path, since: SystemTime) -> bool {
 /// nor does overlayfs above it.
 const NAMING: [FsType; 3] = [EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC];
 
-fn changed_at(metadata: &fs::Metadata) -> Option<SystemTime> {
+fn changed_at(metadata: &Metadata) -> Option<SystemTime> {
     let since = u64::try_from(metadata.ctime()).ok()?;
     let nanos = u64::try_from(metadata.ctime_nsec()).ok()?;
     UNIX_EPOCH.checked_add(Duration::from_secs(since) + Duration::from_nanos(nanos))
@@ -65,7 +65,17 @@ pub fn lying(path: &Path) -> Lying {
     if path == Path::new("/proc") {
         return Lying::Processes;
     }
-    let metadata = match fs::symlink_metadata(path) {
+    told(fs::symlink_metadata(path), || path.to_owned())
+}
+
+/// Looks at an entry of a folder, which spares the kernel the way there.
+#[must_use]
+pub fn lying_in(entry: &DirEntry) -> Lying {
+    told(entry.metadata(), || entry.path())
+}
+
+fn told(metadata: io::Result<Metadata>, path: impl Fn() -> PathBuf) -> Lying {
+    let metadata = match metadata {
         Ok(metadata) => metadata,
         Err(error) => {
             return match error.kind() {
@@ -81,7 +91,7 @@ pub fn lying(path: &Path) -> Lying {
     if !metadata.is_symlink() {
         return Lying::File(identity, metadata.nlink());
     }
-    match (fs::read_link(path), changed_at(&metadata)) {
+    match (fs::read_link(path()), changed_at(&metadata)) {
         (Ok(to), Some(changed)) => Lying::Link(identity, to.into_os_string().into_vec(), changed),
         _ => Lying::Unknown,
     }
