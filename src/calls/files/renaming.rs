@@ -13,6 +13,10 @@ use super::tables::{At, Pending, Tables};
 use crate::memory::Moment;
 use std::sync::Arc;
 
+/// `MNT_DETACH` of `umount2(2)`, `OPEN_TREE_CLONE` of `open_tree(2)`.
+const DETACH: u64 = 2;
+const CLONE: u64 = 1;
+
 impl Tables {
     /// What a call that ended did to the names of files.
     pub(super) fn renames(&mut self, at: At, call: &Call, pending: &Pending) {
@@ -171,7 +175,17 @@ impl Tables {
             }
             Change::Unmounts => {
                 let space = self.directories.get(at.directory)?.spots.space?;
-                tree.unmount(file(walk(0))?, space, moment)
+                let spot = file(walk(0))?;
+                if name == "umount2" && args[1] & DETACH != 0 {
+                    tree.part_mount(spot);
+                }
+                tree.unmount(spot, space, moment)
+            }
+            Change::OpensTree => {
+                if args[2] & CLONE != 0 {
+                    tree.part(file(walk(1))?.node());
+                }
+                Some(Keys::new())
             }
         }
     }
@@ -224,7 +238,7 @@ impl Tables {
 fn forget_names(tree: &mut Tree, change: Change, pending: &Pending) -> Option<Keys> {
     if matches!(
         change,
-        Change::Mounts | Change::MovesMount | Change::Unmounts | Change::Binds
+        Change::Mounts | Change::MovesMount | Change::Unmounts | Change::OpensTree | Change::Binds
     ) {
         return None;
     }

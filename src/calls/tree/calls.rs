@@ -29,6 +29,8 @@ pub(crate) enum Change {
     /// `move_mount(2)`.
     MovesMount,
     Unmounts,
+    /// `open_tree(2)`, which may make a mount that is attached nowhere.
+    OpensTree,
     /// `bind(2)` of a socket with a path.
     Binds,
 }
@@ -80,6 +82,7 @@ pub(crate) fn change(name: &str) -> Option<Change> {
         "mount" => Change::Mounts,
         "move_mount" => Change::MovesMount,
         "umount" | "umount2" => Change::Unmounts,
+        "open_tree" | "open_tree_attr" => Change::OpensTree,
         "bind" => Change::Binds,
         _ => return None,
     })

@@ -140,6 +140,19 @@ impl Tree {
         Some(names)
     }
 
+    /// A mount of this file may be attached nowhere from now on.
+    pub(crate) fn part(&mut self, node: NodeId) {
+        self.parted.insert(node);
+    }
+
+    /// A mount was taken away while it was in use, with those below it, and goes on unattached.
+    pub(crate) fn part_mount(&mut self, spot: Spot) {
+        let below = |mount: &&Mount| mount.on.is_some_and(|on| on.mount == spot.mount);
+        let below = self.mounts.all.iter().filter(below);
+        let roots: Vec<NodeId> = below.map(|mount| mount.root).chain([spot.node]).collect();
+        self.parted.extend(roots);
+    }
+
     /// Makes a new file system, which is empty or holds unknown names.
     pub(crate) fn new_file_system(&mut self, is_empty: bool) -> NodeId {
         self.unnamed(if is_empty { New::Folder } else { New::Strange })

@@ -5,7 +5,7 @@ use super::ground::{Found, Ground, Identity, Why};
 use super::mounts::{Mount, MountId, Mounts};
 use super::supposed::Supposed;
 use crate::ThreadId;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A file, for good.
@@ -95,6 +95,9 @@ pub(crate) struct Tree {
     changed: HashMap<Name, (u64, bool)>,
     clock: u64,
     lost: Option<&'static str>,
+    /// Folders that are the root of a mount which is attached nowhere: from there nothing leads up,
+    /// but from the same folder by another way.
+    pub(super) parted: HashSet<NodeId>,
     pub(super) races: Races,
     pub(super) supposed: Supposed,
 }
@@ -139,6 +142,7 @@ impl Tree {
             changed: HashMap::new(),
             clock: 0,
             lost: None,
+            parted: HashSet::new(),
             races: Races::default(),
             supposed: Supposed::new(),
         };

@@ -196,6 +196,33 @@ fn what_is_mounted_over_a_name_has_that_name_too() {
 }
 
 #[test]
+fn where_dots_lead_from_what_may_be_the_root_of_an_unattached_mount_is_not_known() {
+    let mut one = tree(&[]);
+    let Target::At(folder) = walk(&mut one, "d").target else {
+        panic!("it is there");
+    };
+    one.part(folder.node());
+    assert!(matches!(walk(&mut one, "d/e/..").target, Target::At(_)));
+    for path in ["d/..", "d/../secret", "d/e/../../secret"] {
+        let found = walk(&mut one, path).target;
+        assert!(matches!(found, Target::Unknown(Why::Start)), "{path}");
+    }
+    let mut one = tree(&[]);
+    let at = |one: &mut Tree, path: &str| match walk(one, path).target {
+        Target::At(spot) => spot,
+        other => panic!("{path}: {other:?}"),
+    };
+    let (what, on) = (at(&mut one, "d").node(), at(&mut one, "/usr/lib"));
+    let moment = one.now();
+    one.mount(what, on, Space::FIRST, moment);
+    assert_eq!(at(&mut one, "/usr/lib/.."), at(&mut one, "/usr"));
+    let mounted = at(&mut one, "/usr/lib");
+    one.part_mount(mounted);
+    let found = walk(&mut one, "/usr/lib/..").target;
+    assert!(matches!(found, Target::Unknown(Why::Start)));
+}
+
+#[test]
 fn a_change_by_another_thread_on_the_way_puts_a_walk_in_doubt() {
     let mut tree = tree(&[]);
     let since = tree.now();

@@ -367,6 +367,9 @@ impl Walker<'_> {
             if self.at == self.root {
                 return Ok(());
             }
+            if self.tree.parted.contains(&self.at.node) {
+                return Err(Target::Unknown(Why::Start));
+            }
             match self.tree.covered(self.at) {
                 Some(covered) => {
                     self.walked.is_led = true;
