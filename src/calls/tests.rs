@@ -234,37 +234,6 @@ fn a_child_returns_from_the_call_that_its_parent_entered_and_gets_the_id_that_it
 }
 
 #[test]
-fn a_thread_shares_what_its_clone_says_and_its_memory() {
-    let of_thread = (libc::CLONE_VM | libc::CLONE_SIGHAND | libc::CLONE_THREAD) as u64;
-    let (fs, files) = (libc::CLONE_FS as u64, libc::CLONE_FILES as u64);
-    for (call, flags, shares) in [
-        ("clone", of_thread, (Some(false), Some(false))),
-        ("clone", of_thread | fs, (Some(true), Some(false))),
-        ("clone", of_thread | files, (Some(false), Some(true))),
-        // Its flags were not read.
-        ("clone3", 0x1000, (None, None)),
-        // It was entered before anything was recorded.
-        ("getpid", 0, (None, None)),
-    ] {
-        let mut run = Run::started();
-        let now = run.now();
-        let who = (Pid(10), Tid(10));
-        let words = [flags, 0, 0, 0, 0, 0];
-        let out = &mut run.out;
-        run.tracker
-            .enter(who, now, Abi::native(), nr(call), words, out);
-        run.fork((10, 11), (10, 10));
-        let born = run.out.iter().find_map(|it| match it {
-            Observation::Born { shares, .. } => Some(*shares),
-            _ => None,
-        });
-        let born = born.expect("a birth");
-        assert_eq!((born.directory, born.files), shares, "{call} {flags:#x}");
-        assert_eq!(born.memory, Some(true));
-    }
-}
-
-#[test]
 fn a_failed_clone_names_nobody() {
     let mut run = Run::started();
     run.enter(10, 10, "clone3");

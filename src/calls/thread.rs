@@ -264,3 +264,67 @@ pub(super) fn makes_tasks(number: i32) -> bool {
         .chain(Abi::native().compat())
         .any(|abi| names::makes_tasks(abi, number))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Observation, Tracker};
+    use perf_records::record::{Comm, Task};
+    use perf_records::units::{Pid, Tid};
+
+    /// What a thread shares that is made in this call.
+    fn shares(call: &str, flags: u64) -> Shares {
+        let (mut tracker, mut out) = (Tracker::default(), Vec::new());
+        let number = |call| names::number(Abi::native(), call).expect("a number") as i32;
+        let who = (Pid(10), Tid(10));
+        let program = Comm {
+            pid: who.0,
+            tid: who.1,
+            name: b"program",
+            exec: true,
+        };
+        tracker.comm(&program, &mut out);
+        tracker.leave(
+            who,
+            Nanos(0),
+            (Abi::native(), number("execve")),
+            0,
+            &mut out,
+        );
+        out.clear();
+        let words = [flags, 0, 0, 0, 0, 0];
+        tracker.enter(who, Nanos(1), Abi::native(), number(call), words, &mut out);
+        let task = Task {
+            pid: Pid(10),
+            tid: Tid(11),
+            parent_pid: Pid(10),
+            parent_tid: Tid(10),
+            time: Nanos(2),
+        };
+        tracker.fork(&task, &mut out);
+        let born = out.iter().find_map(|it| match it {
+            Observation::Born { shares, .. } => Some(*shares),
+            _ => None,
+        });
+        born.expect("a birth")
+    }
+
+    #[test]
+    fn a_thread_shares_what_its_clone_says_and_its_memory() {
+        let of_thread = (libc::CLONE_VM | libc::CLONE_SIGHAND | libc::CLONE_THREAD) as u64;
+        let (fs, files) = (libc::CLONE_FS as u64, libc::CLONE_FILES as u64);
+        for (call, flags, shared) in [
+            ("clone", of_thread, (Some(false), Some(false))),
+            ("clone", of_thread | fs, (Some(true), Some(false))),
+            ("clone", of_thread | files, (Some(false), Some(true))),
+            // Its flags were not read.
+            ("clone3", 0x1000, (None, None)),
+            // It was entered before anything was recorded.
+            ("getpid", 0, (None, None)),
+        ] {
+            let born = shares(call, flags);
+            assert_eq!((born.directory, born.files), shared, "{call} {flags:#x}");
+            assert_eq!(born.memory, Some(true));
+        }
+    }
+}

@@ -5,7 +5,9 @@ use crate::plan::Lack;
 use crate::verdict::{About, Finding, Verdict};
 use perf_live::errors::chain;
 use perf_live::sandbox::{WorkDir, WorkDirError};
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use syscall_model::files::{FileKind, Initial};
 
 impl ScenarioReport {
     /// Makes the outcome broken: the harness could not do its work. What no sandbox can be made
@@ -83,5 +85,17 @@ mod tests {
         assert_eq!(report.verdict, Verdict::Broken);
         let reason = "cannot remove the working directory `/tmp/it`: operation not permitted";
         assert_eq!(report.findings, [Finding::broken(reason)]);
+    }
+}
+
+/// The descriptors that the workload starts with: the cork has closed all others.
+pub(super) fn initial(directory: &Path) -> Initial {
+    let streams = ["stdin", "stdout", "stderr"].into_iter().zip(0..);
+    let given =
+        |(name, number): (&str, i32)| (FileKind::Given(name.as_bytes().into()), vec![number]);
+    Initial {
+        files: streams.map(given).collect(),
+        complete: true,
+        directory: Some(directory.as_os_str().as_bytes().to_owned()),
     }
 }

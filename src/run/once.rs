@@ -2,6 +2,7 @@
 
 use super::Saving;
 use super::crash::{self, Before, Witnessed};
+use super::directory::initial;
 use super::flight::FlightLog;
 use super::gate::{Doing, prove, witnessed};
 use super::given;
@@ -24,11 +25,10 @@ use perf_live::gate::Log;
 use perf_live::sandbox::{self, Left, Running, WorkDir, Workload};
 use perf_records::record::LayoutTable;
 use perf_records::space::Stack;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use syscall_model::files::{FileKind, Initial};
+use syscall_model::files::Initial;
 use syscall_model::{Call, Observation, Signatures, uring};
 
 // The most time for uncorking: a file system that hangs must not hang the suite.
@@ -224,18 +224,6 @@ fn held_for(
     let (mut run, faults) = doing.supervised(log, running, follows)?;
     run.faults = faults;
     Ok((run, None))
-}
-
-/// The descriptors that the workload starts with: the cork has closed all others.
-fn initial(directory: &Path) -> Initial {
-    let streams = ["stdin", "stdout", "stderr"].into_iter().zip(0..);
-    let given =
-        |(name, number): (&str, i32)| (FileKind::Given(name.as_bytes().into()), vec![number]);
-    Initial {
-        files: streams.map(given).collect(),
-        complete: true,
-        directory: Some(directory.as_os_str().as_bytes().to_owned()),
-    }
 }
 
 /// Collects a run into a trace.

@@ -10,10 +10,12 @@ mod errors;
 mod files;
 mod kind;
 mod learned;
+mod seen;
 mod site;
 mod stored;
 
 pub use class::{Class, Given, How, Told, classify};
 pub use errors::{Errors, NoRow, errors_of, known_errors};
 pub use learned::Learned;
-pub use site::{Lost, Matching, Place, Seen, Shape, Site, Spot, gone, sites};
+pub use seen::Seen;
+pub use site::{Lost, Matching, Place, Shape, Site, Spot, gone, sites};

@@ -6,7 +6,7 @@ use crate::matching::{Matcher, is_meant};
 use crate::scenario::{Literal, StepSpec, Test, event};
 use crate::trace::{Deed, Normalised, Part, Reached, Value};
 use perf_records::units::Nanos;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use syscall_model::ThreadId;
 
 /// What no two calls of a run share.
@@ -188,7 +188,7 @@ pub struct Spot {
     /// What it is about.
     pub shape: Shape,
     /// The same without numbers of pipes, sockets and the like.
-    without_numbers: Shape,
+    pub(super) without_numbers: Shape,
     /// The same without files.
     without_files: Shape,
     /// The task that made it: `P1`, `P2.T2`.
@@ -268,29 +268,6 @@ impl Site {
                 true => Shape::without_files(deed) == self.spot.without_files,
                 false => Shape::without_numbers(deed) == self.spot.without_numbers,
             }
-    }
-}
-
-/// The calls of a run, as far as those of another run can be told by them.
-#[derive(Clone, Debug, Default)]
-pub struct Seen(HashSet<(String, String, Shape)>);
-
-impl Seen {
-    /// Those of these sites.
-    #[must_use]
-    pub fn of(spots: &[Spot]) -> Self {
-        Self(spots.iter().map(Self::key).collect())
-    }
-
-    /// Whether there are calls like those of a site of another run.
-    #[must_use]
-    pub fn has(&self, spot: &Spot) -> bool {
-        self.0.contains(&Self::key(spot))
-    }
-
-    fn key(spot: &Spot) -> (String, String, Shape) {
-        let call = spot.matching.call.clone();
-        (spot.program.clone(), call, spot.without_numbers.clone())
     }
 }
 

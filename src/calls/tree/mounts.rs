@@ -140,6 +140,11 @@ impl Tree {
         Some(names)
     }
 
+    /// Whether a mount of this file may be attached nowhere.
+    pub(super) fn is_parted(&self, spot: Spot) -> bool {
+        self.parted.contains(&spot.node)
+    }
+
     /// A mount of this file may be attached nowhere from now on.
     pub(crate) fn part(&mut self, node: NodeId) {
         self.parted.insert(node);

@@ -364,19 +364,16 @@ impl Walker<'_> {
     fn up(&mut self) -> Result<(), Over> {
         self.walked.last = None;
         loop {
-            if self.at == self.root {
-                return Ok(());
+            match self.at {
+                at if at == self.root => return Ok(()),
+                at if self.tree.is_parted(at) => return Err(Target::Unknown(Why::Start)),
+                _ => {}
             }
-            if self.tree.parted.contains(&self.at.node) {
-                return Err(Target::Unknown(Why::Start));
-            }
-            match self.tree.covered(self.at) {
-                Some(covered) => {
-                    self.walked.is_led = true;
-                    self.at = covered;
-                }
-                None => break,
-            }
+            let Some(covered) = self.tree.covered(self.at) else {
+                break;
+            };
+            self.walked.is_led = true;
+            self.at = covered;
         }
         let key = (self.at.node, Box::from(&b".."[..]));
         self.walked.keys.push(key);
