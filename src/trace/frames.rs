@@ -14,7 +14,7 @@ pub(super) fn frames(stack: &Stack) -> Part {
     // By frame pointers, the kernel misses a function without one: there may be more functions than
     // it found.
     let by_pointers = stack.end.is_none() && stack.frames.iter().any(|frame| !frame.is_kernel);
-    let is_cut = stack.is_cut() || by_pointers;
+    let is_cut = stack.is_cut() || by_pointers || stack.is_partial;
     if stack.is_cut() {
         text.push_str(" < ...");
     }

@@ -17,6 +17,7 @@ mod pins;
 mod recorded;
 mod request;
 mod rings;
+mod sleepers;
 mod written;
 
 pub use account::{Account, CounterAccount, EventAccount, full_rings};
@@ -28,6 +29,7 @@ pub use pins::Pins;
 pub use recorded::{Opened, Subject};
 pub use request::{EventRequest, Follow, Origin, can_count_for};
 pub use rings::{RingChoice, Rings};
+pub use sleepers::{NotAsleep, Sleepers};
 
 use open::{Wanted, open_all};
 use request::{SIDE_BAND, request_attr, side_band_attr};

@@ -181,13 +181,21 @@ impl Host {
             let tid = Tid(tid);
             Some(LivingThread { tid, name })
         };
-        let maps = self.read_lossy(&format!("proc/{pid}/maps"));
         is_process.then(|| Living {
             pid,
             parent: Pid(number("PPid:").unwrap_or(0)),
             threads: threads.into_iter().filter_map(thread).collect(),
-            code: maps.iter().flat_map(|maps| code(maps)).collect(),
+            code: self.code_of(pid),
         })
+    }
+}
+
+impl Host {
+    /// The mappings of code of a process; none of one that is gone.
+    #[must_use]
+    pub fn code_of(&self, pid: Pid) -> Vec<CodeMapping> {
+        let maps = self.read_lossy(&format!("proc/{pid}/maps"));
+        maps.iter().flat_map(|maps| code(maps)).collect()
     }
 }
 

@@ -84,6 +84,17 @@ fn mapped_file(line: &[u8]) -> Option<MappedFile> {
     })
 }
 
+/// Reads `/proc/PID/syscall` (`proc_pid_syscall()`, fs/proc/base.c): `running`, or the number of the
+/// call, six arguments, the stack pointer and the program counter; the number is -1 outside of
+/// calls.
+fn sleeps_at(line: &str) -> Option<(u64, u64)> {
+    let mut words = line.split_whitespace();
+    let number: i32 = words.next()?.parse().ok()?;
+    let mut words = words.skip(6);
+    let mut word = || u64::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok();
+    (number >= 0).then_some((word()?, word()?))
+}
+
 impl Host {
     /// By whom a thread makes files; `None` where it is gone, or the kernel does not say.
     #[must_use]
@@ -103,6 +114,13 @@ impl Host {
     pub fn waits_in(&self, thread: u32) -> Option<i32> {
         let told = self.read_lossy(&format!("proc/{thread}/syscall"))?;
         told.split_whitespace().next()?.parse().ok()
+    }
+
+    /// Where a thread sleeps that is in a call, off its CPU: its stack pointer and its instruction
+    /// pointer. `None` where it runs, or is gone.
+    #[must_use]
+    pub fn sleeps_at(&self, thread: u32) -> Option<(u64, u64)> {
+        sleeps_at(&self.read_lossy(&format!("proc/{thread}/syscall"))?)
     }
 
     /// The process of a thread; `None` where it is gone.
@@ -221,5 +239,15 @@ mod tests {
         assert_eq!(mapped_file(line), Some(expected));
         assert_eq!(mapped_file(b"7f00-7f10 rw-p 00000000 00:00 0 "), None);
         assert_eq!(mapped_file(b""), None);
+    }
+
+    #[test]
+    fn a_thread_sleeps_where_its_call_was_made() {
+        let line = "74 0x3 0x0 0x0 0x0 0x0 0x0 0x7ffc47edf7e8 0x7f1f3b7b5a3a\n";
+        let at = (0x7ffc_47ed_f7e8, 0x7f1f_3b7b_5a3a);
+        assert_eq!(sleeps_at(line), Some(at));
+        for none in ["running\n", "-1 0x7ffc47edf7e8 0x7f1f3b7b5a3a\n", ""] {
+            assert_eq!(sleeps_at(none), None, "{none}");
+        }
     }
 }

@@ -117,6 +117,21 @@ impl Book {
         self.notes.drain(..)
     }
 
+    /// Whether a file has a function with a name that `is_it` knows; `None` where nothing is known of
+    /// the file.
+    pub fn has_function(
+        &mut self,
+        place: &Place<'_>,
+        is_it: &dyn Fn(&str) -> bool,
+    ) -> Option<bool> {
+        let (_, code) = self.file(place).filter(|_| !place.is_kernel)?;
+        let table = match code {
+            Code::Binary(binary) => &binary.table,
+            Code::Compiled(table) => table,
+        };
+        Some(table.names().any(|name| is_it(&readable(name))))
+    }
+
     /// The file of a place; its number is `None` where nothing is known of it.
     fn file(&mut self, place: &Place<'_>) -> Option<(usize, &Code)> {
         let recorded = place.build_id.or_else(|| {

@@ -58,6 +58,11 @@ impl Table {
         (into < symbol.size).then_some((symbol, into))
     }
 
+    /// All names, as the file has them.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|symbol| &*symbol.name)
+    }
+
     /// Where a symbol of this name is.
     pub(super) fn address_of(&self, name: &str) -> Option<u64> {
         let found = self.0.iter().find(|symbol| &*symbol.name == name)?;

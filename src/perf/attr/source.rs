@@ -60,6 +60,8 @@ pub struct Modes {
 impl Source {
     /// The software event that never fires, for the side-band records alone.
     pub const DUMMY: Self = Self::Software(bindings::PERF_COUNT_SW_DUMMY);
+    /// A thread goes off its CPU.
+    pub const CONTEXT_SWITCHES: Self = Self::Software(bindings::PERF_COUNT_SW_CONTEXT_SWITCHES);
     /// The software event whose records BPF programs write.
     pub const BPF_OUTPUT: Self = Self::Software(bindings::PERF_COUNT_SW_BPF_OUTPUT);
 

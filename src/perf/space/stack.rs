@@ -11,6 +11,9 @@ pub struct Stack {
     /// How it ended, where it was found in a copy of the stack. The kernel, which follows frame
     /// pointers, does not say.
     pub end: Option<End>,
+    /// Whether a function that is asked for may have led to it without a frame of its own: no file
+    /// has it, so that its name may have been taken away, or it was put into its caller.
+    pub is_partial: bool,
 }
 
 /// One function of a call chain.
