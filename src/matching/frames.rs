@@ -27,6 +27,23 @@ pub(super) fn hold(test: &Test, names: &[Option<Box<str>>], is_cut: bool) -> Ans
     }
 }
 
+/// The functions that a test is about, each by the test of its name.
+#[must_use]
+pub fn functions_of(test: &Test) -> Vec<&Test> {
+    match test {
+        Test::Any => Vec::new(),
+        Test::Not(test) => functions_of(test),
+        Test::OneOf(tests) => tests.iter().flat_map(functions_of).collect(),
+        test => vec![test],
+    }
+}
+
+/// Whether a function of this name passes its test.
+#[must_use]
+pub fn is_function(test: &Test, name: &str) -> bool {
+    is(test, name)
+}
+
 fn in_order(tests: &[Test], names: &[Option<Box<str>>], is_unknown_any: bool) -> bool {
     let mut names = names.iter();
     tests.iter().all(|test| {
@@ -86,6 +103,15 @@ mod tests {
         ] {
             assert_eq!(hold(&test, &chain, false), answer, "{test:?}");
         }
+    }
+
+    #[test]
+    fn each_function_of_a_test_is_found_by_its_own_name() {
+        let not = Test::Not(Box::new(list(&["g", "f_*"])));
+        let functions = functions_of(&not);
+        assert_eq!(functions.len(), 2);
+        assert!(is_function(functions[1], "f_x") && !is_function(functions[1], "g"));
+        assert!(functions_of(&Test::Any).is_empty());
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub use confined::{
     changed_among, confine, needed as confined_calls, stated as stated_calls, statement,
 };
 pub(crate) use field::numeral;
+pub use frames::{functions_of, is_function};
 pub use judge::{Finding, Judgement, MOST_TRIES, Said, Told, judge};
 pub use marks::{MARKING, Mark, Unmarked, may_mark};
 pub use order::Scene;

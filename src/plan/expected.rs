@@ -176,6 +176,26 @@ impl Resolver<'_> {
 
     /// A single step.
     pub(super) fn matcher(&self, step: &StepSpec) -> Result<Matcher, PlanError> {
+        self.of_step(step, false)
+    }
+
+    /// A call that is held, of which the functions that led to it need no record.
+    pub(super) fn held(&self, step: &StepSpec) -> Result<Matcher, PlanError> {
+        self.of_step(step, true)
+    }
+
+    /// What the functions that led to a call must be.
+    pub(super) fn callers(&self, step: &StepSpec) -> Vec<Test> {
+        let names = names_of(&step.event, self.events, self.scenario, true).unwrap_or_default();
+        let is_one = |word: &str| {
+            let mut names = names.iter();
+            names.any(|name| self.kind(name, word) == Some(FieldKind::Frames))
+        };
+        let fields = step.fields.iter().filter(|(word, _)| is_one(word));
+        fields.map(|(_, test)| test.clone()).collect()
+    }
+
+    fn of_step(&self, step: &StepSpec, is_held: bool) -> Result<Matcher, PlanError> {
         let names = names_of(&step.event, self.events, self.scenario, true);
         let names = names.map_err(|(message, help)| {
             let is_counted = self.counted.contains(&step.event);
@@ -194,7 +214,7 @@ impl Resolver<'_> {
         let names: BTreeSet<String> = names.into_iter().collect();
         let fields = step.fields.iter();
         let fields = fields.map(|(word, test)| {
-            let test = self.field(step, &names, word, test)?;
+            let test = self.field(step, (&names, is_held), word, test)?;
             Ok((word.clone(), test))
         });
         Ok(Matcher {
@@ -212,7 +232,7 @@ impl Resolver<'_> {
     fn field(
         &self,
         step: &StepSpec,
-        names: &BTreeSet<String>,
+        (names, is_held): (&BTreeSet<String>, bool),
         word: &str,
         test: &Test,
     ) -> Result<Test, PlanError> {
@@ -227,7 +247,9 @@ impl Resolver<'_> {
             let Some(field) = self.fields.find(event, word) else {
                 continue;
             };
-            if field.kind == FieldKind::Frames && !self.events.has_chain(event) {
+            let by_callers = field.kind == FieldKind::Frames;
+            self.needs.borrow_mut().callers |= by_callers && is_held;
+            if by_callers && !is_held && !self.events.has_chain(event) {
                 fault.get_or_insert_with(|| without_chain(event, word, &at));
                 continue;
             }

@@ -2,7 +2,7 @@
 
 use super::expected::Resolver;
 use super::fields::FieldKind;
-use super::{EventsPlan, PlanError, invalid};
+use super::{EventsPlan, Plan, PlanError, invalid};
 use crate::matching::Matcher;
 use crate::scenario::{FaultSpec, KeyPath, Literal, Per, Scenario, StepSpec, Test, When};
 use crate::trace::Deed;
@@ -24,6 +24,9 @@ pub struct FaultPlan {
     pub injected: Injected,
     /// Which call must come before it is made, where it is [blocked](Injected::is_blocked).
     pub until: Option<Matcher>,
+    /// What the functions that led to a call must be, or to one that it waits for, where these
+    /// decide.
+    pub callers: Vec<Test>,
     /// The files of which a call must name or use one, by the names that a deed has for them; none
     /// for any call.
     pub within: BTreeSet<Vec<u8>>,
@@ -46,6 +49,7 @@ impl FaultPlan {
             per: Per::Thread,
             injected,
             until: None,
+            callers: Vec::new(),
             within: BTreeSet::new(),
         }
     }
@@ -62,10 +66,24 @@ impl FaultPlan {
         self.until.as_ref().is_some_and(|until| may_be(until, name))
     }
 
+    /// Whether the functions that led to a call decide.
+    #[must_use]
+    pub fn asks_callers(&self) -> bool {
+        !self.callers.is_empty()
+    }
+
     /// Whether calls of this name are held for it.
     #[must_use]
     pub fn holds(&self, name: &str) -> bool {
         self.is_about(name) || self.waits_for(name)
+    }
+}
+
+impl Plan {
+    /// Whether the functions that led to calls decide what is done to these.
+    #[must_use]
+    pub fn asks_callers(&self) -> bool {
+        self.faults.iter().any(FaultPlan::asks_callers)
     }
 }
 
@@ -148,12 +166,14 @@ fn one(
     let until = fault.until.as_ref();
     let until = until.map(|until| held_matcher(scenario, resolver, until));
     check_made(scenario, step, (&matcher, fault.injected))?;
+    let steps = std::iter::once(step).chain(&fault.until);
     Ok(FaultPlan {
         matcher,
         when: fault.when,
         per: fault.per,
         injected: fault.injected,
         until: until.transpose()?,
+        callers: steps.flat_map(|step| resolver.callers(step)).collect(),
         within: BTreeSet::new(),
     })
 }
@@ -208,7 +228,6 @@ fn held_matcher(
         for name in names {
             for (word, test) in &step.fields {
                 let why = match resolver.kind(name, word) {
-                    Some(FieldKind::Frames) => "the functions that led to a call are not known",
                     Some(FieldKind::Task) if word == "process" && !is_main(test) => {
                         "of all processes only the first, `P1`, is known by its number"
                     }
@@ -222,7 +241,7 @@ fn held_matcher(
     };
     // First of all: nothing that could be recorded beside would help.
     decides(&mut std::iter::once(&step.event))?;
-    let matcher = resolver.matcher(step)?;
+    let matcher = resolver.held(step)?;
     decides(&mut matcher.names.iter())?;
     Ok(matcher)
 }

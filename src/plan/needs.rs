@@ -1,7 +1,7 @@
 //! Collects what must be known of events so that expectations can be judged.
 
 use super::memory::{MemoryPlan, MemoryReader};
-use super::{EventsPlan, Lack};
+use super::{EventsPlan, Lack, Reach};
 use crate::scenario::{Literal, Test};
 use std::collections::BTreeSet;
 
@@ -20,6 +20,8 @@ pub(super) struct Needs {
     pub(super) memory: Option<String>,
     /// The first field that is judged by what a descriptor refers to.
     pub(super) descriptor: Option<String>,
+    /// Whether the functions that led to calls that are held.
+    pub(super) callers: bool,
 }
 
 impl Needs {
@@ -56,6 +58,10 @@ impl Needs {
                 .unwrap_or_default();
             let text = format!("its expectations need BPF, to read {field}{why}");
             return Some(Lack::of_kernel(text));
+        }
+        if self.callers && events.reach == Reach::OwnCalls {
+            let text = "its faults need the right to trace everything, for the functions that led to a call";
+            return Some(Lack::of_machine(text));
         }
         let field = self.descriptor.as_ref()?;
         events.reach.has_own_tracepoints().then(|| {

@@ -158,7 +158,8 @@ impl Chains {
             // Each frame but the innermost of its kind holds the return address, which may lie in
             // the next function already.
             let is_caller = before.replace(mode) == Some(mode);
-            self.frame(&mut stack, pid, mode, address, u64::from(is_caller));
+            let (at, back) = ((pid, mode), u64::from(is_caller));
+            frame((&self.maps, &mut self.book), &mut stack, at, address, back);
         }
         let tail = sample.tail(layout)?;
         let registers = sample.user_registers.or(tail.user_registers);
@@ -176,7 +177,13 @@ impl Chains {
             let end = self.book.unwind(&self.maps, &snapshot, MOST, &mut unwound);
             stack.end = Some(end);
             for address in unwound {
-                self.frame(&mut stack, pid, USER, address, 0);
+                frame(
+                    (&self.maps, &mut self.book),
+                    &mut stack,
+                    (pid, USER),
+                    address,
+                    0,
+                );
             }
         }
         Ok((!stack.frames.is_empty()).then(|| Arc::new(stack)))
@@ -220,32 +227,6 @@ impl Chains {
         }
     }
 
-    /// Appends the function at an address, looked up `back` bytes before it.
-    fn frame(&mut self, stack: &mut Stack, pid: Pid, mode: u16, address: u64, back: u64) {
-        let looked = address.wrapping_sub(back);
-        let place = self.maps.find(pid, mode, looked);
-        let file = place.map(|place: Place<'_>| String::from_utf8_lossy(place.name).into());
-        let is_kernel = mode == KERNEL;
-        let frame = |function| StackFrame {
-            address,
-            is_kernel,
-            file: Option::<Arc<str>>::clone(&file),
-            function,
-        };
-        let found = match &place {
-            Some(place) => self.book.frames(place, looked, Depth::Lines),
-            None => &[],
-        };
-        if found.is_empty() {
-            stack.frames.push(frame(None));
-        }
-        for found in found {
-            let mut function = found.clone();
-            function.into = function.into.wrapping_add(back);
-            stack.frames.push(frame(Some(function)));
-        }
-    }
-
     /// Returns the functions that an event's fields point into.
     pub(super) fn functions(&mut self, place: usize, raw: &[u8]) -> Vec<NamedFunction> {
         let fields = self.functions.get(place).map_or(&[][..], Vec::as_slice);
@@ -272,5 +253,37 @@ impl Chains {
     /// Returns what could not be named, and why.
     pub(super) fn notes(&mut self) -> Vec<String> {
         self.book.notes().collect()
+    }
+}
+
+/// Appends the function at an address, looked up `back` bytes before it.
+pub(super) fn frame(
+    (maps, book): (&Maps, &mut Book),
+    stack: &mut Stack,
+    (pid, mode): (Pid, u16),
+    address: u64,
+    back: u64,
+) {
+    let looked = address.wrapping_sub(back);
+    let place = maps.find(pid, mode, looked);
+    let file = place.map(|place: Place<'_>| String::from_utf8_lossy(place.name).into());
+    let is_kernel = mode == KERNEL;
+    let frame = |function| StackFrame {
+        address,
+        is_kernel,
+        file: Option::<Arc<str>>::clone(&file),
+        function,
+    };
+    let found = match &place {
+        Some(place) => book.frames(place, looked, Depth::Lines),
+        None => &[],
+    };
+    if found.is_empty() {
+        stack.frames.push(frame(None));
+    }
+    for found in found {
+        let mut function = found.clone();
+        function.into = function.into.wrapping_add(back);
+        stack.frames.push(frame(Some(function)));
     }
 }

@@ -20,7 +20,7 @@ use crate::matching::forget_begins;
 use crate::plan::Plan;
 use crate::trace::{Builder, Trace, View};
 use crate::verdict::{self, About, Finding, Known, Run};
-use perf_live::events::Origin;
+use perf_live::events::{Origin, Sleepers};
 use perf_live::gate::Log;
 use perf_live::sandbox::{self, Left, Running, WorkDir, Workload};
 use perf_records::record::LayoutTable;
@@ -109,6 +109,7 @@ pub(super) fn started(
     let counters = bench.count(plan, &corked)?;
     let limiter = Limiter::new(bench, plan, &corked, group)?;
     let watch = limiter.watch(bench, &corked)?;
+    let sleepers = bench.sleepers(plan, &corked)?;
     let log = FlightLog::begin(&mut events);
     let begin = |(file, options)| Saving::begin(file, options, &events, bench);
     let saving = extras.save.map(begin).transpose()?;
@@ -151,7 +152,7 @@ pub(super) fn started(
         )
     };
     let folders = (inside.as_path(), outside);
-    let (mut run, seen) = held_for(bench, plan, folders, (held, running), follows)?;
+    let (mut run, seen) = held_for(bench, plan, folders, (held, running, sleepers), follows)?;
     limiter.conclude(&mut run);
     run.programs = needing::programs(&collector.needing, &workload.world, (&inside, outside));
     let counts = counters.read().map_err(system("read the counters"))?;
@@ -187,13 +188,10 @@ pub(super) fn started(
     Ok((run, trace))
 }
 
-/// Where calls that are held are written down; `None` if none are.
-fn log_of(plan: &Plan, keeps: bool) -> Option<Log> {
-    let holds = !plan.faults.is_empty() || plan.crash.is_some();
-    holds.then(|| match keeps {
-        true => Log::keeping(),
-        false => Log::default(),
-    })
+/// What the calls that are held are written to, kept to the end where they are saved.
+fn log_of(plan: &Plan, is_saved: bool) -> Option<Log> {
+    let log = if is_saved { Log::keeping } else { Log::default };
+    (!plan.faults.is_empty() || plan.crash.is_some()).then(log)
 }
 
 /// The working directory before a run, and what was seen of the calls that changed it.
@@ -205,7 +203,7 @@ fn held_for(
     bench: &Bench<'_>,
     plan: &Plan,
     (inside, outside): (&Path, &Path),
-    (log, running): (Log, Running),
+    (log, running, sleepers): (Log, Running, Option<Sleepers>),
     follows: impl FnOnce(Running) -> Result<Run<()>, SessionError>,
 ) -> Result<(Run<()>, Option<Watched>), RunError> {
     if let Some(crash) = &plan.crash {
@@ -221,7 +219,8 @@ fn held_for(
         faults: &plan.faults,
         directory: inside,
     };
-    let (mut run, faults) = doing.supervised(log, running, follows)?;
+    let sleepers = sleepers.map(|sleepers| (sleepers, outside));
+    let (mut run, faults) = doing.supervised(log, (running, sleepers), follows)?;
     run.faults = faults;
     Ok((run, None))
 }
@@ -375,6 +374,8 @@ impl Observer for Collector<'_> {
     }
 
     fn observe_with(&mut self, observation: &Observation, stack: &Arc<Stack>) {
+        let faulted = self.faulted.iter_mut();
+        faulted.for_each(|faulted| faulted.led_by(Arc::clone(stack)));
         self.builder.led_by(Arc::clone(stack));
         self.observe(observation);
     }

@@ -1,9 +1,9 @@
 //! Opens the events of a plan, into rings that are kept from run to run.
 
 use super::{Bench, RunError};
-use crate::plan::{EventsPlan, Grouping, StringSource};
+use crate::plan::{EventsPlan, Grouping, Plan, StringSource};
 use perf_live::capture::{CaptureError, ReadOf};
-use perf_live::events::{self, EventSet, Follow, OpenError, RingChoice, Rings};
+use perf_live::events::{self, EventSet, Follow, OpenError, RingChoice, Rings, Sleepers};
 use perf_live::sandbox::{Cgroup, Corked};
 use perf_records::units::Cpu;
 use std::os::fd::AsFd;
@@ -41,6 +41,20 @@ impl Bench<'_> {
             let _alone = set.drain_apart();
         }
         Ok(set)
+    }
+
+    /// Opens what tells the registers of threads that are held, where a fault asks for the functions
+    /// that led to a call.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub(super) fn sleepers(
+        &self,
+        plan: &Plan,
+        corked: &Corked,
+    ) -> Result<Option<Sleepers>, OpenError> {
+        let open = || Sleepers::open(corked.pid(), &self.cpus);
+        plan.asks_callers().then(open).transpose()
     }
 
     /// Opens the events of a plan on tasks; no memory of theirs is read yet.

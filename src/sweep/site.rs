@@ -282,7 +282,7 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
         let mut before: Option<(String, Shape)> = None;
         for deed in &block.deeds {
             let behind = (deed.name.as_ref().to_owned(), Shape::of(deed));
-            let context = match functions(deed) {
+            let context = match deed.functions() {
                 stack if stack.is_empty() => Context::Behind(before.replace(behind)),
                 stack => Context::Stack(stack),
             };
@@ -325,7 +325,7 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
                 task: deed.task.to_string(),
                 program,
                 line: deed.line(),
-                stack: functions(deed),
+                stack: deed.functions(),
                 times: 0,
                 alike: 0,
                 errors,
@@ -373,16 +373,6 @@ fn can_be_held(deed: &Deed) -> bool {
         && deed.injected.is_nothing()
         && deed.unseen.is_none()
         && deed.clock.0 != Nanos(0)
-}
-
-fn functions(deed: &Deed) -> Vec<String> {
-    match deed.stack.as_deref().map(|part| &part.value) {
-        Some(Value::Frames { names, .. }) => {
-            let name = |name: &Option<Box<str>>| name.as_deref().unwrap_or("?").to_owned();
-            names.iter().map(name).collect()
-        }
-        _ => Vec::new(),
-    }
 }
 
 /// What tells a call from all others of its run.

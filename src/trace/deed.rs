@@ -1,6 +1,8 @@
 //! One deed of a thread, by the meaning of its parts: the form in which expectations look at a run.
 
+use super::frames::frames;
 use super::people::StableName;
+use perf_records::space::Stack;
 use perf_records::units::Nanos;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -158,6 +160,23 @@ impl Deed {
                 },
             })),
             _ => None,
+        }
+    }
+
+    /// Says which functions led to it.
+    pub fn led_by(&mut self, stack: &Stack) {
+        self.stack = Some(Box::new(frames(stack)));
+    }
+
+    /// The names of the functions that led to it, the innermost first, as far as these are known.
+    #[must_use]
+    pub fn functions(&self) -> Vec<String> {
+        match self.stack.as_deref().map(|part| &part.value) {
+            Some(Value::Frames { names, .. }) => {
+                let name = |name: &Option<Box<str>>| name.as_deref().unwrap_or("?").to_owned();
+                names.iter().map(name).collect()
+            }
+            _ => Vec::new(),
         }
     }
 

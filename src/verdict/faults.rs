@@ -14,6 +14,10 @@ pub struct Faults {
     /// them in its trace.
     #[serde(skip)]
     pub done_to: Vec<Vec<DoneTo>>,
+    /// For each of them, which functions led to calls that it would have been done to, had these
+    /// been others: the first few, and only where the fault asks for functions.
+    #[serde(skip)]
+    pub elsewhere: Vec<Vec<String>>,
     /// What is to be known of a run that passes.
     pub remarks: Vec<String>,
     /// What is not known, so that nothing can be concluded.
@@ -58,6 +62,9 @@ pub struct DoneTo {
     pub program: String,
     /// Its line in the trace.
     pub line: String,
+    /// The functions that led to it, the innermost first, where the fault asks for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<String>,
     /// Whether it is judged: no call before `trace.since` is, and none that loads a program.
     pub judged: bool,
 }
@@ -163,7 +170,7 @@ pub(super) fn judge<T>(plan: &Plan, run: &Run<T>) -> Vec<Finding> {
         return vec![Finding::unknown(About::Events, text)];
     }
     let mut findings = Vec::new();
-    for (fault, outcome) in plan.faults.iter().zip(&faults.outcomes) {
+    for (place, (fault, outcome)) in plan.faults.iter().zip(&faults.outcomes).enumerate() {
         let FaultOutcome {
             seen,
             fired,
@@ -196,6 +203,14 @@ pub(super) fn judge<T>(plan: &Plan, run: &Run<T>) -> Vec<Finding> {
             };
             // Several faults may be for one call.
             let text = format!("{text} (line {})", fault.matcher.line);
+            let elsewhere = faults.elsewhere.get(place).map_or(&[][..], Vec::as_slice);
+            let text = match elsewhere {
+                [] => text,
+                some => format!(
+                    "{text}; calls like it came from {}",
+                    some.join(", and from ")
+                ),
+            };
             match faults.unknown.is_empty() {
                 true => Finding::missed(About::Events, text),
                 // What is not known may be that it did.

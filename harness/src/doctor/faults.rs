@@ -61,7 +61,7 @@ fn held(host: &Host, mut workload: Workload) -> Result<String, Box<dyn Error>> {
 struct Counter(u64);
 
 impl Judge for Counter {
-    fn decide(&mut self, _: &Held) -> Decision {
+    fn decide(&mut self, _: &Held, _: &dyn Fn() -> bool) -> Decision {
         self.0 += 1;
         Decision::default()
     }

@@ -335,7 +335,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let setting = setting(arguments, begun, &faults);
     let held = setting.held.clone().unwrap_or_default();
     let doing = inject::doing(&bench, &plan, &faults, &setting);
-    let (mut run, done) = doing.supervised(held, running, |running| {
+    let (mut run, done) = doing.supervised(held, (running, None), |running| {
         let (control, to) = (&mut control, &mut printer);
         follow(
             running,

@@ -1,5 +1,6 @@
 //! What the supervisor knows of calls that the records do not tell, for the reader of these.
 
+use perf_records::space::Stack;
 use perf_records::units::Nanos;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,6 +25,8 @@ pub struct Logged {
     pub arguments: [u64; 6],
     /// What its pointers pointed to, as the supervisor read it.
     pub memory: Memory,
+    /// The functions that led to it, where a fault asks for these.
+    pub stack: Option<Arc<Stack>>,
     /// What was done to it.
     pub injected: Injected,
     /// What it returned, where it was made for its thread.

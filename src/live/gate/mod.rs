@@ -26,6 +26,6 @@ pub use log::{Log, Logged};
 pub use looking::{Look, Named, OpenFile, whole};
 pub use making::{MADE, SHORTER};
 pub use opened::{Streams, name_of};
-pub use reading::read_memory;
+pub use reading::{read_memory, stack_from};
 pub use resolving::Paths;
 pub use supervisor::{Decision, End, GateError, Held, Judge, Supervisor};

@@ -26,6 +26,16 @@ pub fn read_memory(call: &Held, fetches: &[Fetch]) -> Memory {
     Memory::new(pieces)
 }
 
+/// The memory of a thread from an address on: so many bytes, or as many as there are before a page
+/// that is not there.
+#[must_use]
+pub fn stack_from(thread: u32, address: u64, most: usize) -> Vec<u8> {
+    let mut bytes = vec![0; most];
+    let there = gate::read_memory(thread, address, &mut bytes).unwrap_or(0);
+    bytes.truncate(there);
+    bytes
+}
+
 fn word(call: &Held, argument: u8) -> u64 {
     let words = call.arguments.get(usize::from(argument));
     words.copied().unwrap_or_default()

@@ -8,7 +8,7 @@ use crate::sys::gate::{Listener, Notification, Reply, signal_thread};
 use crate::sys::{monotonic_now, poll};
 use perf_records::units::Nanos;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -49,8 +49,16 @@ pub struct Decision {
 
 /// Decides what becomes of calls.
 pub trait Judge {
-    /// Decides it for the next call.
-    fn decide(&mut self, call: &Held) -> Decision;
+    /// Decides it for the next call; `waits` says whether that still waits.
+    fn decide(&mut self, call: &Held, waits: &dyn Fn() -> bool) -> Decision;
+
+    /// The descriptors at which something may come that it wants to [`look`](Self::look) at.
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        Vec::new()
+    }
+
+    /// Looks at what has come there.
+    fn look(&mut self) {}
 
     /// Says that a call goes on or is answered, or is made for its thread; returns the
     /// ids of the calls that waited for it, and go on behind it.
@@ -127,16 +135,27 @@ impl<'a> Supervisor<'a> {
     }
 
     fn serve(&mut self, stop: &UnixStream, judge: &mut dyn Judge) -> Result<(), GateError> {
+        let mut looks = true;
         loop {
             let now = Instant::now();
             self.answer_late(Some(now), judge).map_err(GateError)?;
             let next = self.late.iter().filter_map(|(due, ..)| *due).min();
             let wait = next.map_or(IDLE, |due| due.saturating_duration_since(now));
             let both = [self.listener.as_fd(), stop.as_fd()];
-            let ready = poll::poll(both.into_iter(), wait).map_err(GateError)?;
-            let [listener, stopped] = ready.as_slice() else {
+            let others = if looks {
+                judge.descriptors()
+            } else {
+                Vec::new()
+            };
+            let ready = poll::poll(both.into_iter().chain(others), wait).map_err(GateError)?;
+            let [listener, stopped, others @ ..] = ready.as_slice() else {
                 return Ok(());
             };
+            if others.iter().any(|other| other.is_readable) {
+                judge.look();
+            }
+            // What has hung up would never let it wait.
+            looks &= !others.iter().any(|other| other.has_hung_up);
             if stopped.has_hung_up || stopped.is_readable {
                 return Ok(());
             }
@@ -178,7 +197,9 @@ impl<'a> Supervisor<'a> {
         for (ended, end) in self.making.ended(|it| it.thread == call.thread) {
             judge.settle(&ended, end);
         }
-        let decision = judge.decide(&call);
+        let listener = Arc::clone(&self.listener);
+        let waits = || matches!(listener.is_waiting(call.id), Ok(true));
+        let decision = judge.decide(&call, &waits);
         // What was read until here may have been another task's.
         if decision != Decision::default() && !self.listener.is_waiting(call.id)? {
             judge.settle(&call, End::TakenBack);

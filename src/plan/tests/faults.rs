@@ -1,6 +1,6 @@
 //! Which faults are refused, and where they are.
 
-use super::complaint;
+use super::{Resolved, complaint, resolved};
 use crate::plan::{FaultPlan, is_guarded};
 use crate::scenario::When;
 use std::collections::BTreeSet;
@@ -21,13 +21,6 @@ fn refused(fault: &str, message: &str) {
 
 #[test]
 fn what_is_not_known_while_a_call_is_held_decides_no_fault() {
-    let stack =
-        "`stack` decides no fault: the functions that led to a call are not known while it is held";
-    refused("fsync: { @stack: { contains: main }, error: EIO }", stack);
-    refused(
-        "rename: { block: { until: { fsync: { @stack: { contains: main } } } } }",
-        stack,
-    );
     let process = "`process` decides no fault: of all processes only the first, `P1`, is known by its \
                    number while it is held";
     for test in ["P2", "{ not: P2 }", "[P1, P2]", "{ prefix: P }"] {
@@ -36,6 +29,33 @@ fn what_is_not_known_while_a_call_is_held_decides_no_fault() {
             process,
         );
     }
+}
+
+#[test]
+fn functions_that_led_to_a_held_call_need_no_record_and_are_asked_for_where_a_fault_names_them() {
+    let asks = |fault: &str| {
+        let text = format!(
+            "description: d\nworkload: {{ run: [a] }}\n\
+             trace: {{ events: [{{ syscalls: [rename, fsync] }}] }}\nfaults:\n  - {fault}\n"
+        );
+        match resolved(&text) {
+            Ok(Resolved::Plan(plan)) => plan.asks_callers(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(asks("fsync: { stack: [flush, main], error: EIO }"));
+    assert!(asks("fsync: { from: flush, error: EIO }"));
+    assert!(asks("rename: { stack: flush, error: EIO }"));
+    assert!(asks(
+        "rename: { block: { until: { fsync: { stack: flush } } } }"
+    ));
+    // It is a path of this call.
+    assert!(!asks("rename: { from: flush, error: EIO }"));
+    assert!(!asks("fsync: { error: EIO }"));
+    refused(
+        "fsync: { stack: @$functions, error: EIO }",
+        "no capture can stand for `stack` of `fsync`, the functions that led to it",
+    );
 }
 
 #[test]

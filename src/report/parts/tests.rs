@@ -91,6 +91,7 @@ fn fault() -> FaultTold {
         done: Some(1),
         unclear: Some(0),
         done_to: Some(vec![DoneTo {
+            stack: vec!["fsync".to_owned(), "main".to_owned()],
             task: "P2".to_owned(),
             program: "cat".to_owned(),
             line: "write(1<stdout>, <addr>, 2) = -1 EPIPE (INJECTED: retval, SIGPIPE)".to_owned(),

@@ -260,6 +260,7 @@ fn refused(call: &Held) -> Decision {
         instruction: call.instruction,
         arguments: call.arguments,
         memory: Memory::default(),
+        stack: None,
         injected: REFUSED,
         value: None,
         by_signal: false,
@@ -273,7 +274,7 @@ fn refused(call: &Held) -> Decision {
 }
 
 impl Judge for Witness<'_> {
-    fn decide(&mut self, call: &Held) -> Decision {
+    fn decide(&mut self, call: &Held, _: &dyn Fn() -> bool) -> Decision {
         let Some(name) = names::name_of(call.abi, call.number) else {
             return Decision::default();
         };

@@ -2,15 +2,19 @@
 
 use super::Doing;
 use super::blocks::Blocks;
+use super::callers::{Callers, why};
 use super::counts::Counts;
 use super::deed::{self, Main, Maker};
 use crate::matching::{Matcher, is_meant};
 use crate::plan::{FaultPlan, REFUSED, is_guarded};
-use crate::scenario::Per;
+use crate::scenario::{Per, Test};
 use crate::trace::{Deed, Reached, Value, View};
 use crate::verdict::Faults;
 use perf_live::gate::{Decision, End, Held, Judge, Logged, Paths, Streams, read_memory};
+use perf_records::space::Stack;
 use std::collections::BTreeSet;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 use syscall_model::memory::Memory;
 use syscall_model::names::{self, Abi};
 use syscall_model::{Answer, Injected};
@@ -25,6 +29,8 @@ pub(super) struct Decider<'a> {
     main: Option<Main>,
     streams: Option<Streams>,
     paths: Paths,
+    /// Finds the functions that led to calls, where a fault asks for them.
+    callers: Option<Callers<'a>>,
     unknown: BTreeSet<String>,
     remarks: BTreeSet<&'static str>,
 }
@@ -41,6 +47,7 @@ impl<'a> Decider<'a> {
         doing: Doing<'a>,
         (main, streams): (Main, Option<Streams>),
         paths: Paths,
+        callers: Option<Callers<'a>>,
     ) -> Self {
         let matchers = doing.faults.iter();
         let matchers = matchers.flat_map(|fault| [Some(&fault.matcher), fault.until.as_ref()]);
@@ -50,6 +57,7 @@ impl<'a> Decider<'a> {
             main: asks.then_some(main),
             streams,
             paths,
+            callers,
             doing,
             view: View {
                 directory: Some(doing.directory.to_string_lossy().into_owned()),
@@ -66,6 +74,7 @@ impl<'a> Decider<'a> {
         Faults {
             outcomes: self.counts.outcomes,
             done_to: Vec::new(),
+            elsewhere: Vec::new(),
             remarks: self.remarks.into_iter().map(str::to_owned).collect(),
             unknown: self.unknown.into_iter().collect(),
         }
@@ -155,6 +164,46 @@ impl<'a> Decider<'a> {
         })
     }
 
+    /// Adds to a call the functions that led to it, where it depends on them what is done.
+    fn add_callers(
+        &mut self,
+        call: &Held,
+        name: &str,
+        deed: Option<&mut Deed>,
+        waits: &dyn Fn() -> bool,
+    ) -> Option<Arc<Stack>> {
+        let (deed, callers) = deed.zip(self.callers.as_mut())?;
+        let faults = self.doing.faults.iter();
+        let faults = faults.filter(|fault| fault.asks_callers() && fault.holds(name));
+        let asked: Vec<&Test> = faults.clone().flat_map(|fault| &fault.callers).collect();
+        let of = |fault: &'a FaultPlan| {
+            let until = fault.until.as_ref().filter(|_| fault.waits_for(name));
+            let own = fault.is_about(name).then_some(&fault.matcher);
+            [own, until]
+        };
+        let matchers: Vec<&Matcher> = faults.flat_map(of).flatten().collect();
+        let depends = |deed: &Deed| matchers.iter().any(|it| is_meant(deed, it).is_none());
+        if !depends(deed) {
+            return None;
+        }
+        let (stack, why) = match callers.of(call, &asked, waits) {
+            Ok(stack) => {
+                deed.led_by(&stack);
+                let why = why(&stack).filter(|_| depends(deed));
+                if why.is_some() {
+                    self.unknown.extend(callers.notes());
+                }
+                (Some(stack), why)
+            }
+            Err(why) => (None, Some(why)),
+        };
+        // Of a call that waits no more nothing is decided.
+        self.unknown.extend(why.filter(|_| waits()).map(|why| {
+            format!("the functions that led to a call of `{name}` are not all known: {why}")
+        }));
+        stack
+    }
+
     /// What is read for a call as it is for those that are recorded.
     fn memory(&self, call: &Held) -> Memory {
         let number = u32::try_from(call.number).ok();
@@ -165,13 +214,24 @@ impl<'a> Decider<'a> {
 }
 
 impl Judge for Decider<'_> {
-    fn decide(&mut self, call: &Held) -> Decision {
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        let callers = self.callers.iter();
+        callers.flat_map(|it| it.sleepers.descriptors()).collect()
+    }
+
+    fn look(&mut self) {
+        if let Some(callers) = &mut self.callers {
+            callers.sleepers.look();
+        }
+    }
+
+    fn decide(&mut self, call: &Held, waits: &dyn Fn() -> bool) -> Decision {
         let Some(name) = names::name_of(call.abi, call.number) else {
             return Decision::default();
         };
         let looks = self.has_fields(name);
         let mut memory = looks.then(|| self.memory(call));
-        let deed = memory.as_ref().map(|memory| {
+        let mut deed = memory.as_ref().map(|memory| {
             let signatures = &self.doing.bench.signatures;
             let maker = Maker {
                 host: self.doing.bench.host,
@@ -183,6 +243,8 @@ impl Judge for Decider<'_> {
             };
             deed::of(maker, (call, memory))
         });
+        let known = deed.as_mut().and_then(Option::as_mut);
+        let stack = self.add_callers(call, name, known, waits);
         // A guard is kept whatever else would be done.
         let guarded = self.guard(call, name);
         let deed = deed.as_ref().map(Option::as_ref);
@@ -204,6 +266,7 @@ impl Judge for Decider<'_> {
             instruction: call.instruction,
             arguments: call.arguments,
             memory,
+            stack,
             injected: injected.unwrap_or_default(),
             value: None,
             by_signal: false,

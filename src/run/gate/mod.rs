@@ -1,6 +1,7 @@
 //! Does the faults of a scenario to the calls of its workload.
 
 mod blocks;
+mod callers;
 mod counts;
 mod deed;
 mod judge;
@@ -13,9 +14,11 @@ use super::{Bench, RunError};
 use crate::plan::{CrashPlan, EventsPlan, FaultPlan};
 use crate::scenario::Promises;
 use crate::verdict::{Faults, Known};
+use callers::Callers;
 use deed::Main;
 use judge::Decider;
-use perf_live::gate::{Judge, Log, Paths, Supervisor};
+use perf_live::events::Sleepers;
+use perf_live::gate::{GateError, Log, Paths, Supervisor};
 use perf_live::host::Host;
 use perf_live::sandbox::Running;
 use std::collections::BTreeSet;
@@ -42,7 +45,8 @@ pub struct Doing<'a> {
 
 impl Doing<'_> {
     /// Answers the calls that are held while `follow` follows the workload; returns what that
-    /// returns, and what became of the faults.
+    /// returns, and what became of the faults. Where these ask for the functions that led to calls,
+    /// `sleepers` tell of the registers, and the working directory lies there on the host.
     ///
     /// # Errors
     /// Those of `follow`; [`RunError::Gate`] and [`RunError::Supervisor`], which ended the
@@ -50,7 +54,7 @@ impl Doing<'_> {
     pub fn supervised<T, E: Into<RunError>>(
         &self,
         log: Log,
-        mut running: Running,
+        (mut running, sleepers): (Running, Option<(Sleepers, &Path)>),
         follow: impl FnOnce(Running) -> Result<T, E>,
     ) -> Result<(T, Known<Faults>), RunError> {
         let Some(listener) = running.take_listener() else {
@@ -64,10 +68,18 @@ impl Doing<'_> {
             id: running.main_pid(),
         };
         let (stop, paths) = stops()?;
-        let mut decider = Decider::new(*self, (main, running.streams()), paths);
+        let streams = running.streams();
         let supervisor = Supervisor::new(self.bench.host, listener, log);
-        let followed = answered(supervisor, stop, &mut decider, running, follow)?;
-        let mut faults = decider.into_faults();
+        // What names functions cannot go from thread to thread.
+        let answers = |supervisor: &mut Supervisor<'_>, stopped: &UnixStream| {
+            let callers = sleepers.map(|(sleepers, outside)| {
+                Callers::new(self.bench.host, sleepers, (self.directory, outside))
+            });
+            let mut decider = Decider::new(*self, (main, streams), paths, callers);
+            supervisor.run(stopped, &mut decider)?;
+            Ok(decider.into_faults())
+        };
+        let (followed, mut faults) = answered(supervisor, stop, answers, running, follow)?;
         if no_new_privileges {
             faults.remarks.push(UNPRIVILEGED.to_owned());
         }
@@ -100,7 +112,10 @@ pub(super) fn witnessed<T, E: Into<RunError>>(
     let folder = (folder.as_os_str().as_bytes(), &plan.watch, devices);
     let mut witness = Witness::new(host, folder, stream, plan.ends.as_ref(), paths);
     let supervisor = Supervisor::new(host, listener, log);
-    let followed = answered(supervisor, stop, &mut witness, running, follow)?;
+    let answers = |supervisor: &mut Supervisor<'_>, stopped: &UnixStream| {
+        supervisor.run(stopped, &mut witness)
+    };
+    let (followed, ()) = answered(supervisor, stop, answers, running, follow)?;
     let mut witnessed = witness.finish();
     witnessed.promises = plan.acknowledged.word();
     if no_new_privileges {
@@ -116,15 +131,15 @@ fn stops() -> Result<((UnixStream, UnixStream), Paths), RunError> {
     Ok(((stop, stopped), paths))
 }
 
-/// Answers calls while `follow` follows the workload, which is killed as soon as they are answered
-/// no more; what is held then is held until it is dead.
-fn answered<T, E: Into<RunError>>(
+/// Has a thread answer calls while `follow` follows the workload, which is killed as soon as they
+/// are answered no more; what is held then is held until it is dead.
+fn answered<T, A: Send, E: Into<RunError>>(
     mut supervisor: Supervisor<'_>,
     (stop, stopped): (UnixStream, UnixStream),
-    judge: &mut (dyn Judge + Send),
+    answers: impl FnOnce(&mut Supervisor<'_>, &UnixStream) -> Result<A, GateError> + Send,
     mut running: Running,
     follow: impl FnOnce(Running) -> Result<T, E>,
-) -> Result<T, RunError> {
+) -> Result<(T, A), RunError> {
     let (alive, lifeline) = UnixStream::pair().map_err(RunError::Supervisor)?;
     running.tie_to(lifeline.into());
     let supervisor = &mut supervisor;
@@ -133,7 +148,7 @@ fn answered<T, E: Into<RunError>>(
         let answers = move || {
             // Closed by an error and a panic; one that has no more to answer still lives.
             let alive = alive;
-            supervisor.run(&stopped, judge).map(|()| alive)
+            answers(supervisor, &stopped).map(|answered| (answered, alive))
         };
         let thread = thread.spawn_scoped(scope, answers);
         let thread = thread.map_err(RunError::Supervisor)?;
@@ -142,9 +157,9 @@ fn answered<T, E: Into<RunError>>(
         Ok((followed, thread.join()))
     })?;
     // What ended the workload comes first.
-    match answered {
-        Ok(answered) => answered.map(drop)?,
+    let answered = match answered {
+        Ok(answered) => answered.map(|(answered, _)| answered)?,
         Err(_panic) => return Err(RunError::Supervisor(io::Error::other("it panicked"))),
-    }
-    followed.map_err(Into::into)
+    };
+    Ok((followed.map_err(Into::into)?, answered))
 }

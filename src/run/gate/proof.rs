@@ -34,12 +34,17 @@ pub(in crate::run) fn prove(
     let shown = shown.filter(is_injected).map(|deed| (place(deed), deed));
     let shown: HashMap<_, &Deed> = shown.collect();
     let (mut attributed, mut done_to) = (HashSet::new(), Vec::new());
+    let mut elsewhere = vec![Vec::new(); faults.len()];
     for (number, (fault, outcome)) in faults.iter().zip(&mut told.outcomes).enumerate() {
         let mut groups: BTreeMap<u32, Vec<Counted<'_>>> = BTreeMap::new();
         let mut n_unclear = 0;
         for call in calls.iter().filter(|it| is_about(fault, it.deed)) {
             match is_meant(call.deed, &fault.matcher) {
-                Some(false) => {}
+                Some(false) => {
+                    if let Some(others) = elsewhere.get_mut(number) {
+                        others.extend(other_callers(fault, call.deed, others));
+                    }
+                }
                 None => n_unclear += 1,
                 Some(true) => {
                     let group = match fault.per {
@@ -94,7 +99,7 @@ pub(in crate::run) fn prove(
         }
         let outside = done.iter().filter(|deed| !shown.contains_key(&place(deed)));
         outcome.outside = outside.count() as u64;
-        done_to.push(tell(&mut done, &shown));
+        done_to.push(tell(fault, &mut done, &shown));
         attributed.extend(done.into_iter().map(place));
     }
     let mut injected = calls.iter().map(|call| call.deed).filter(is_injected);
@@ -106,11 +111,33 @@ pub(in crate::run) fn prove(
         ));
     }
     told.unknown.extend(unknown);
-    told.done_to = done_to;
+    (told.done_to, told.elsewhere) = (done_to, elsewhere);
+}
+
+/// So many chains are told of calls that came from elsewhere.
+const MOST_ELSEWHERE: usize = 3;
+
+/// The functions that led to a call, where it would have been meant with others above it, and these
+/// are not told yet.
+fn other_callers(fault: &FaultPlan, deed: &Deed, told: &[String]) -> Option<String> {
+    if !fault.asks_callers() || told.len() >= MOST_ELSEWHERE {
+        return None;
+    }
+    let functions = deed.stack.as_ref()?.text.clone();
+    let without = Deed {
+        stack: None,
+        ..deed.clone()
+    };
+    let is_like = is_meant(&without, &fault.matcher) != Some(false);
+    (is_like && !told.contains(&functions)).then_some(functions)
 }
 
 /// The first calls that a fault was done to, in the order of the run, as what is judged shows them.
-fn tell(done: &mut [&Deed], shown: &HashMap<(ThreadId, Nanos), &Deed>) -> Vec<DoneTo> {
+fn tell(
+    fault: &FaultPlan,
+    done: &mut [&Deed],
+    shown: &HashMap<(ThreadId, Nanos), &Deed>,
+) -> Vec<DoneTo> {
     done.sort_by_key(|deed| deed.entered);
     let tell = |deed: &&Deed| {
         let judged = shown.get(&place(deed));
@@ -119,6 +146,10 @@ fn tell(done: &mut [&Deed], shown: &HashMap<(ThreadId, Nanos), &Deed>) -> Vec<Do
             task: deed.task.to_string(),
             program: deed.program.as_ref().to_owned(),
             line: deed.line(),
+            stack: match fault.asks_callers() {
+                true => deed.functions(),
+                false => Vec::new(),
+            },
             judged: judged.is_some(),
         }
     };

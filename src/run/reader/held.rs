@@ -2,8 +2,10 @@
 
 use super::Reader;
 use perf_live::gate::{Log, Logged};
+use perf_records::space::{End, Stack};
 use perf_records::units::{Hashed, Nanos, Pid, Tid};
 use std::collections::HashMap;
+use std::sync::Arc;
 use syscall_model::memory::{Memory, Moment, Part, Piece, State};
 use syscall_model::names::Abi;
 use syscall_model::{Answer, Call, Injected};
@@ -125,16 +127,32 @@ fn gave(call: &Logged, value: i64) -> bool {
     }
 }
 
+/// Whether two chains of one call that both go to the thread's first function are others.
+fn differ(one: &Stack, other: &Stack) -> bool {
+    let are_whole = [one, other].map(|stack| stack.end == Some(End::Outermost)) == [true; 2];
+    let places = |stack: &Stack| -> Vec<u64> {
+        let own = stack.frames.iter().filter(|frame| !frame.is_kernel);
+        own.map(|frame| frame.address).collect()
+    };
+    are_whole && places(one) != places(other)
+}
+
 impl Reader<'_> {
-    /// Takes the entering half of a call.
+    /// Takes the entering half of a call, and the functions that led to it as the record has them.
     pub(super) fn entered(
         &mut self,
         who: (Pid, Tid),
         time: Nanos,
         call: (Abi, i32),
-        words: [u64; 6],
+        (words, recorded): ([u64; 6], Option<Arc<Stack>>),
     ) {
-        let injected = self.made(who.1, time, call);
+        let (injected, known) = self.made(who.1, time, call);
+        if let (Some(held), Some(known), Some(recorded)) = (&mut self.held, &known, &recorded) {
+            held.differing += u64::from(differ(known, recorded));
+        }
+        // What was seen while it was held reaches further.
+        let stack = known.or(recorded);
+        self.stacks.extend(stack.map(|it| ((who.1, time), it)));
         let out = &mut self.out;
         self.tracker
             .enter_held(who, time, call, words, injected, out);
@@ -151,18 +169,18 @@ impl Reader<'_> {
         }
     }
 
-    /// What was done to a call that is made all the same.
-    fn made(&mut self, tid: Tid, time: Nanos, call: (Abi, i32)) -> Injected {
+    /// What was done to a call that is made all the same, and the functions that led to it.
+    fn made(&mut self, tid: Tid, time: Nanos, call: (Abi, i32)) -> (Injected, Option<Arc<Stack>>) {
         let Some(held) = &mut self.held else {
-            return Injected::default();
+            return Default::default();
         };
         held.goes_on(tid, call);
         let is_it = |it: &Logged| !it.is_answered() && (it.abi, it.number) == call;
         let Some(logged) = held.next(tid, time, is_it) else {
-            return Injected::default();
+            return Default::default();
         };
         held.looked_at.insert(tid, logged.memory);
-        logged.injected
+        (logged.injected, logged.stack)
     }
 
     /// Whether a call is left that a signal took back before it was answered
@@ -205,6 +223,7 @@ impl Reader<'_> {
             number,
             arguments,
             memory,
+            stack,
             injected,
             value: returned,
             is_ended,
@@ -224,6 +243,7 @@ impl Reader<'_> {
             injected,
             &mut self.out,
         );
+        self.stacks.extend(stack.map(|it| ((tid, at), it)));
         self.starting(
             (pid, tid),
             Some(logged.instruction),
@@ -254,6 +274,7 @@ mod tests {
             instruction: 0,
             arguments: [0; 6],
             memory: Memory::default(),
+            stack: None,
             injected: Injected {
                 answer: Some(answer),
                 ..Injected::default()

@@ -298,8 +298,7 @@ impl<'a> Reader<'a> {
                 let mask = self.registers(place);
                 let (who, abi) = ((pid, tid), convention(number, sample, mask));
                 self.disguised += u64::from(is_disguised(&words, sample, mask));
-                self.entered(who, time, (abi, number), words);
-                self.stacks.extend(stack.map(|it| ((tid, time), it)));
+                self.entered(who, time, (abi, number), (words, stack));
                 self.starting(who, instruction(sample, mask), (abi, number), &words);
             }
             Meaning::Leave { id, ret } => {

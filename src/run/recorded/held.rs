@@ -1,9 +1,11 @@
 //! Calls that were held for faults, as a recording keeps them: its records do not tell them.
 
 use super::bytes::Bytes;
+use super::held_stack::HeldStack;
 use perf_live::gate::{Log, Logged};
 use perf_records::units::Nanos;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use syscall_model::memory::{Memory, Moment, Piece, State};
 use syscall_model::names::Abi;
 use syscall_model::{Answer, Injected};
@@ -36,6 +38,8 @@ pub(super) struct HeldCall {
     by_signal: bool,
     #[serde(default)]
     is_ended: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    stack: Option<HeldStack>,
 }
 
 const ABIS: [Abi; 5] = [Abi::X86_64, Abi::I386, Abi::X32, Abi::Aarch64, Abi::Arm];
@@ -102,6 +106,7 @@ impl From<&Logged> for HeldCall {
             is_blocked,
             by_signal: call.by_signal,
             is_ended: call.is_ended,
+            stack: call.stack.as_deref().map(HeldStack::from),
         }
     }
 }
@@ -148,6 +153,10 @@ impl HeldCall {
             value: self.value,
             by_signal: self.by_signal,
             is_ended: self.is_ended,
+            stack: match &self.stack {
+                Some(stack) => Some(Arc::new(stack.stack()?)),
+                None => None,
+            },
         })
     }
 }

@@ -5,6 +5,7 @@ mod bytes;
 mod described;
 mod executed;
 mod held;
+mod held_stack;
 mod inject;
 mod lay;
 mod replay;

@@ -281,6 +281,7 @@ impl Lesson {
             per: Per::Run,
             injected,
             until: None,
+            callers: Vec::new(),
             within: Default::default(),
         });
         let given = Given {
