@@ -1,6 +1,7 @@
 //! Faults are done to the calls that they mean, and to no others, whatever the program does
 //! meanwhile.
 
+mod callers;
 mod ends;
 mod held;
 mod made;
