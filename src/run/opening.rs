@@ -43,8 +43,8 @@ impl Bench<'_> {
         Ok(set)
     }
 
-    /// Opens what tells the registers of threads that are held, where a fault asks for the functions
-    /// that led to a call.
+    /// Opens what tells the registers of threads that are held, where a fault asks for the
+    /// functions that led to a call.
     ///
     /// # Errors
     /// [`OpenError`].

@@ -84,8 +84,8 @@ fn mapped_file(line: &[u8]) -> Option<MappedFile> {
     })
 }
 
-/// Reads `/proc/PID/syscall` (`proc_pid_syscall()`, fs/proc/base.c): `running`, or the number of the
-/// call, six arguments, the stack pointer and the program counter; the number is -1 outside of
+/// Reads `/proc/PID/syscall` (`proc_pid_syscall()`, fs/proc/base.c): `running`, or the number of
+/// the call, six arguments, the stack pointer and the program counter; the number is -1 outside of
 /// calls.
 fn sleeps_at(line: &str) -> Option<(u64, u64)> {
     let mut words = line.split_whitespace();

@@ -117,8 +117,8 @@ impl Book {
         self.notes.drain(..)
     }
 
-    /// Whether a file has a function with a name that `is_it` knows; `None` where nothing is known of
-    /// the file.
+    /// Whether a file has a function with a name that `is_it` knows; `None` where nothing is known
+    /// of the file.
     pub fn has_function(
         &mut self,
         place: &Place<'_>,

@@ -52,10 +52,6 @@ fn functions_that_led_to_a_held_call_need_no_record_and_are_asked_for_where_a_fa
     // It is a path of this call.
     assert!(!asks("rename: { from: flush, error: EIO }"));
     assert!(!asks("fsync: { error: EIO }"));
-    refused(
-        "fsync: { stack: @$functions, error: EIO }",
-        "no capture can stand for `stack` of `fsync`, the functions that led to it",
-    );
 }
 
 #[test]
