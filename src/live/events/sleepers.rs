@@ -7,15 +7,16 @@
 use super::{OpenError, rings};
 use crate::ring::Drain;
 use crate::sys::perf;
-use perf_records::attr::{Attr, Chain, Layout, SampleType, Source};
+use perf_records::attr::{Attr, Layout, SampleType, Source};
 use perf_records::merge::Source as _;
 use perf_records::record::{self, Header, Other, Record, Registers, Sample, kind};
 use perf_records::units::{Cpu, Hashed, Nanos, Pid};
 use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Data pages of each ring.
-const PAGES: usize = 64;
+/// Data pages of each ring: as many of these as the user may have. Threads that wake each other go
+/// to sleep a hundred thousand times a second.
+const PAGES: [usize; 3] = [256, 64, 16];
 
 const NAME: &str = "context-switches";
 
@@ -50,14 +51,11 @@ impl Sleepers {
             .and(SampleType::TID)
             .and(SampleType::TIME)
             .and(SampleType::REGS_USER);
-        let chain = Chain {
-            user_stack: Chain::STACK,
-            ..Chain::default()
-        };
         let attr = Attr {
             sample_type: kept,
-            user_registers: chain.user_registers(),
-            wakeup_bytes: rings::wakeup_bytes(PAGES),
+            user_registers: REGISTERS,
+            // The smallest ring's: it is looked at often.
+            wakeup_bytes: rings::wakeup_bytes(16),
             ..Attr::recording(Source::CONTEXT_SWITCHES)
         };
         let (mut events, mut drains) = (Vec::new(), Vec::new());
@@ -67,7 +65,7 @@ impl Sleepers {
                 event: NAME.to_owned(),
                 source,
             })?;
-            drains.push(rings::map(event.as_fd(), cpu, PAGES)?);
+            drains.push(ring(event.as_fd(), cpu)?);
             events.push(event);
         }
         Ok(Self {
@@ -131,6 +129,26 @@ impl Sleepers {
         is_there.then_some(registers).ok_or(NotAsleep::Elsewhere)
     }
 }
+
+/// The largest ring for an event that the user may have.
+fn ring(event: BorrowedFd<'_>, cpu: Cpu) -> Result<Drain, OpenError> {
+    let [most, less @ ..] = PAGES;
+    let mut made = rings::map(event, cpu, most);
+    for pages in less {
+        if made.is_err() {
+            made = rings::map(event, cpu, pages);
+        }
+    }
+    made
+}
+
+/// What a function keeps for its caller, and so what callers are found by: `PERF_REG_X86_BX`, `BP`,
+/// `SP`, `IP` and `R12` to `R15`, or `PERF_REG_ARM64_X19` to `PC`.
+const REGISTERS: u64 = if cfg!(target_arch = "x86_64") {
+    0xf0_01c2
+} else {
+    0x1_fff8_0000
+};
 
 /// `PERF_REG_X86_SP` and `_IP`, or `PERF_REG_ARM64_SP` and `_PC`.
 const STACK: u32 = if cfg!(target_arch = "x86_64") { 7 } else { 31 };

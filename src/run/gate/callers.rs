@@ -175,7 +175,9 @@ pub(super) fn why(stack: &Stack) -> Option<String> {
             format!("a function of `{}`", shown_path(Path::new(file)))
         }
     };
-    let last = stack.frames.last().map(name).unwrap_or_default();
+    let last = stack.frames.last().map(name);
+    let last =
+        last.unwrap_or_else(|| "the call, which has not the registers of 64 bits".to_owned());
     let mut frames = stack.frames.iter();
     let unnamed = frames.find(|frame| frame.function.is_none());
     Some(match stack.end {
