@@ -10,6 +10,7 @@
 //! by its own name, and a file that the run makes by the nearest folder above it that was there.
 
 mod acts;
+mod adding;
 mod named;
 mod opened;
 mod ports;
