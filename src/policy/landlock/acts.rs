@@ -2,7 +2,7 @@
 
 use super::named::made;
 use super::opened::{CREATE, TRUNCATE};
-use super::rights::{Port, Right};
+use super::rights::{Port, Right, Scope};
 use syscall_model::{Anchored, Call, Outcome, Reached, flags_behind};
 
 /// What a call needs, as far as it is known when it is over.
@@ -20,8 +20,9 @@ pub(super) enum Act {
     Execute(Vec<u8>),
     /// To write to what has this name, or to put another file there.
     Change(Vec<u8>),
-    /// A call that rules for files refuse whatever it is about, and that failed as they let it.
-    Refused(&'static str),
+    /// A call that failed as rules for files let it, or those of a scope: it is not known whether
+    /// what it was about is allowed, or it never is.
+    Refused(&'static str, Option<Scope>),
     /// It cannot be told, or no rule can allow it.
     Untold(String),
 }
@@ -160,7 +161,7 @@ impl<'c> Asking<'c> {
         let why = match name {
             "mount" | "umount" | "umount2" | "move_mount" | "pivot_root" => {
                 if self.error == Some(libc::EPERM) {
-                    return vec![Act::Refused(self.name)];
+                    return vec![Act::Refused(self.name, None)];
                 }
                 "under rules for files the kernel refuses it"
             }

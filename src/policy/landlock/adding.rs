@@ -68,8 +68,8 @@ impl Adding<'_> {
                     }
                 }
             }
-            Act::Refused(call) => {
-                self.touched.refused.calls.insert(call);
+            Act::Refused(call, scope) => {
+                self.touched.refused.calls.insert((call, scope));
             }
             Act::Untold(why) => {
                 self.touched.untold.insert(why);

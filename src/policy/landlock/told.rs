@@ -43,10 +43,16 @@ pub fn refusals(ruleset: &Ruleset, touched: &Touched) -> Result<Vec<Refusal>, St
         }
     }
     // It may lack the right to it as well.
-    all.extend(refused.calls.iter().map(|call| Refusal {
-        is_unsure: true,
-        ..refusal(format!("`{call}`"), ruleset.otherwise.line)
-    }));
+    for (call, scope) in &refused.calls {
+        let place = match scope {
+            Some(scope) => ruleset.scoped.get(scope),
+            None => Some(&ruleset.otherwise),
+        };
+        all.extend(place.map(|place| Refusal {
+            is_unsure: true,
+            ..refusal(format!("`{call}`"), place.line)
+        }));
+    }
     Ok(all)
 }
 

@@ -48,7 +48,8 @@ pub(super) struct Refused {
     pub(super) moves: BTreeSet<Moved>,
     pub(super) ports: BTreeSet<(Port, u16)>,
     pub(super) outside: BTreeSet<Scope>,
-    pub(super) calls: BTreeSet<&'static str>,
+    /// What may have been refused, by rules for files or by those of a scope.
+    pub(super) calls: BTreeSet<(&'static str, Option<Scope>)>,
 }
 
 impl Touched {
@@ -204,6 +205,10 @@ impl Touching {
                 } else if name != "bind" && call.error() != Some(libc::ECONNREFUSED) {
                     self.connected.insert((to.clone(), is_refused));
                 }
+            }
+            Some(Addressed::Unread) if is_refused => {
+                let act = Act::Refused(name, Some(Scope::Abstract));
+                self.sure.insert((act, true));
             }
             Some(Addressed::Unread) if is_done => {
                 let why = format!("`{name}`: its address was not read");

@@ -2,6 +2,8 @@
 
 use perf_live::sys::landlock;
 use serde_json::{Value, json};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 use super::{all, object, own, python, rules, shell};
 use crate::support::project::{Project, Run};
@@ -221,5 +223,28 @@ fn what_rules_for_files_refuse_of_mounting_is_told() {
     let run = under(&project, &whole);
     run.assert_status(1);
     assert!(run.stdout.contains("`mount` was refused"), "{}", run.stdout);
+    project.assert_nothing_left();
+}
+
+#[test]
+fn a_message_to_a_socket_of_others_that_a_scope_may_have_refused_makes_a_run_incomplete() {
+    require!(right_to_trace());
+    let Some(abi @ 6..) = abi() else { return };
+    require!(program("python3"));
+    let name = format!("harness-policy-{}", std::process::id());
+    let silent = "import socket as s\na = s.socket(s.AF_UNIX, s.SOCK_DGRAM)";
+    let on_host = |script: &str| python(script) + "sandbox: { network: host }\n";
+    let project = enforceable(&on_host(silent), abi);
+    let sends = format!(
+        "{silent}\ntry: a.sendmsg([b'x'], [], 0, '\\0{name}')\nexcept PermissionError: pass"
+    );
+    project.scenario("it", &on_host(&sends));
+    let address = SocketAddr::from_abstract_name(&name).expect("an address");
+    let _other = UnixDatagram::bind_addr(&address).expect("a socket");
+    let run = under(&project, &object(&project));
+    run.assert_status(1);
+    let said = "`sendmsg` was refused";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+    assert!(run.stdout.contains("1 incomplete"), "{}", run.stdout);
     project.assert_nothing_left();
 }
