@@ -16,7 +16,7 @@ pub(super) enum Act {
     Move(Move),
     /// A move that failed with `EXDEV`, which is what Landlock says as well.
     Crossing(Move),
-    /// To execute this.
+    /// To execute this, and what the kernel executes beside it.
     Execute(Vec<u8>),
     /// To write to what has this name, or to put another file there.
     Change(Vec<u8>),

@@ -58,9 +58,12 @@ impl Adding<'_> {
                     Ok(all) => {
                         for path in all {
                             for act in executed(&path) {
-                                self.add(act, false, programs);
+                                self.add(act, is_refused, programs);
                             }
                         }
+                    }
+                    Err(_) if is_refused => {
+                        self.touched.refused.calls.insert(("execve", None));
                     }
                     Err(why) => {
                         let path = path.escape_ascii();

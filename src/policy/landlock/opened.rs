@@ -102,9 +102,12 @@ impl Asking<'_> {
             return Vec::new();
         }
         let mut acts = executed(anchored.nearest());
+        let name = self.name(place).map(Act::Execute);
         if self.has_succeeded() {
-            let name = self.name(place).map(Act::Execute);
             acts.push(name.unwrap_or_else(|| self.untold("its path is not known")));
+        } else if self.is_refused() && anchored.kind != Some(Led::Folder) {
+            // What it may execute, the rules may refuse beside it.
+            acts.push(name.unwrap_or(Act::Refused(self.name, None)));
         }
         acts
     }

@@ -150,9 +150,14 @@ impl Touching {
                 let why = format!("`{path}` was changed after it was executed");
                 self.sure.insert((Act::Untold(why), false));
             }
-            Act::Change(_) => {}
+            Act::Change(path) => {
+                // What was beside it when it was refused is in it no more.
+                if self.sure.remove(&(Act::Execute(path), true)) {
+                    self.sure.insert((Act::Refused("execve", None), true));
+                }
+            }
             act => {
-                if let Act::Execute(path) = &act {
+                if let (Act::Execute(path), false) = (&act, is_refused) {
                     self.executed.insert(path.clone());
                 }
                 self.sure.insert((act, is_refused));

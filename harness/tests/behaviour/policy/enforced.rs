@@ -248,3 +248,45 @@ fn a_message_to_a_socket_of_others_that_a_scope_may_have_refused_makes_a_run_inc
     assert!(run.stdout.contains("1 incomplete"), "{}", run.stdout);
     project.assert_nothing_left();
 }
+
+#[test]
+fn an_interpreter_that_the_rules_refuse_is_told_by_the_rule_that_is_missing() {
+    require!(right_to_trace());
+    let Some(abi @ 2..) = abi() else { return };
+    let with = |interpreter: &str| {
+        let script = json!({ "content": format!("#!{interpreter}\n"), "mode": "0755" });
+        let line = json!(["sh", "-c", "./s 2> kept || : failed"]);
+        format!("workload: {{ run: {line}, files: {{ s: {script} }} }}\nsnapshot: false\n")
+    };
+    let project = enforceable(&with("/bin/true"), abi);
+    under(&project, &object(&project)).assert_status(0);
+    project.scenario("it", &with("/bin/false"));
+    let run = under(&project, &object(&project));
+    run.assert_status(1);
+    let said = "bin/false: execute`: q.json:";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+    project.assert_nothing_left();
+}
+
+#[test]
+fn which_interpreter_was_refused_is_not_known_of_a_script_that_is_changed_later() {
+    require!(right_to_trace());
+    let Some(abi @ 3..) = abi() else { return };
+    let with = |line: &str| {
+        let script = json!({ "content": "#!/bin/false\n", "mode": "0755" });
+        let line = json!(["sh", "-c", line]);
+        format!("workload: {{ run: {line}, files: {{ s: {script} }} }}\nsnapshot: false\n")
+    };
+    let project = enforceable(&with("read -r it < s; : > s"), abi);
+    let mut wider = object(&project);
+    let rule = json!({ "allowedAccess": ["execute"], "parent": ["${dir}/s"] });
+    let rules = wider["pathBeneath"].as_array_mut().expect("rules");
+    rules.push(rule);
+    project.scenario("it", &with("./s; : > s"));
+    let run = under(&project, &wider);
+    run.assert_status(1);
+    let said = "`execve` was refused";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+    assert!(run.stdout.contains("1 incomplete"), "{}", run.stdout);
+    project.assert_nothing_left();
+}
