@@ -95,6 +95,8 @@ pub struct Touching {
 /// `F_SETOWN`, `F_SETOWN_EX`.
 const SET_OWNER: u32 = 8;
 const SET_OWNER_OF_KIND: u32 = 15;
+/// `FIOSETOWN`, `SIOCSPGRP`.
+const SET_OWNER_BY_REQUEST: [u32; 2] = [0x8901, 0x8902];
 
 impl Touching {
     /// Notes what an observation tells.
@@ -174,6 +176,7 @@ impl Touching {
             "fcntl" if args[1] as u32 == SET_OWNER => args[2],
             // Whom they are for is not known: like all.
             "fcntl" if args[1] as u32 == SET_OWNER_OF_KIND => u64::from(u32::MAX),
+            "ioctl" if SET_OWNER_BY_REQUEST.contains(&(args[1] as u32)) => u64::from(u32::MAX),
             "pidfd_send_signal" => u64::from(u32::MAX),
             _ => return,
         };

@@ -290,3 +290,18 @@ fn which_interpreter_was_refused_is_not_known_of_a_script_that_is_changed_later(
     assert!(run.stdout.contains("1 incomplete"), "{}", run.stdout);
     project.assert_nothing_left();
 }
+
+#[test]
+fn whom_a_socket_signals_by_a_request_is_not_known_to_be_its_own() {
+    require!(right_to_trace());
+    let Some(abi @ 6..) = abi() else { return };
+    require!(program("python3"));
+    let script = "import socket as s\na = s.socket()";
+    let project = enforceable(&python(script), abi);
+    let asks = format!("{script}\nimport fcntl\nfcntl.ioctl(a, 0x8901, b'\\1\\0\\0\\0')");
+    project.scenario("it", &python(&asks));
+    let run = under(&project, &object(&project));
+    run.assert_status(1);
+    let said = "the policy refuses signals to others: q.json:";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+}
