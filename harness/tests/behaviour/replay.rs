@@ -215,7 +215,7 @@ fn exactly(name: &str) -> String {
 }
 
 #[test]
-fn from_a_recording_of_perf_that_leaves_something_out_no_pass_follows() {
+fn from_a_recording_of_perf_that_leaves_something_out_neither_pass_nor_failure_follows() {
     require!(right_to_trace());
     let perf = require!(program("perf"));
     let project = Project::new();
@@ -243,6 +243,10 @@ fn from_a_recording_of_perf_that_leaves_something_out_no_pass_follows() {
         "few",
         "workload: { run: [sh, -c, \"mkdir a; rmdir a; exit 3\"] }\nexpect: { exit: 3, count: { mkdir: \"..=1000000\" } }\nsnapshot: false",
     );
+    project.scenario(
+        "often",
+        "workload: { run: [sh, -c, \"mkdir a; rmdir a; exit 3\"] }\nexpect: { exit: 3, count: { mkdir: \"1000001..\" } }\nsnapshot: false",
+    );
     record(&["-F", "10"], "sparse.data");
     record(&["--no-inherit"], "first.data");
     record(&["--filter", "common_pid == 1"], "filtered.data");
@@ -257,6 +261,15 @@ fn from_a_recording_of_perf_that_leaves_something_out_no_pass_follows() {
         ),
         ("first.data", "never", "of the first process alone"),
         ("filtered.data", "never", "recorded with `--filter`"),
+        // Nor does a failure, by what may have been left out.
+        ("filtered.data", "once", "recorded with `--filter`"),
+        (
+            "sparse.data",
+            "often",
+            "does not hold every `syscalls:sys_enter_mkdir`",
+        ),
+        ("first.data", "once", "of the first process alone"),
+        ("cpu.data", "often", "recorded with `-C`"),
         ("cpu.data", "few", "recorded with `-C`"),
         ("pipe.data", "once", "does not say where its records end"),
     ] {

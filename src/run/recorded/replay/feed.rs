@@ -6,7 +6,7 @@ use crate::plan::{EventsPlan, Reach};
 use crate::run::GRACE;
 use crate::run::reader::{Life, Reader};
 use crate::run::{Fired, Observer, Setting, Turn};
-use crate::verdict::{About, Finding, Known, Run};
+use crate::verdict::{About, Finding, Kind, Known, Run};
 use perf_live::events::{Account, EventAccount, MEMORY, Origin};
 use perf_live::sandbox::World;
 use perf_live::units::{ExitKind, SoftwareEvent};
@@ -70,6 +70,7 @@ impl RecordedRun {
         let delivered = delivered.to_vec();
         drop(reader);
         let exit = watcher.exit;
+        let mut may_lack = Vec::new();
         let run = match &self.saved {
             Some(saved) => {
                 let run = saved.run();
@@ -98,7 +99,8 @@ impl RecordedRun {
                 if self.reach() == Reach::Recorded && !self.has("syscalls:sys_exit_execve") {
                     account.out_of_sight = 0;
                 }
-                untold.extend(self.untold(plan));
+                may_lack = self.may_lack(plan);
+                untold.extend(self.untold());
                 let run = Run::recorded(account);
                 Run {
                     exit: exit.map_or(run.exit, Known::Yes),
@@ -106,18 +108,18 @@ impl RecordedRun {
                 }
             }
         };
-        let untold = untold.into_iter();
         let run = lived(run, life);
+        let found = |kind| move |why| Finding::new(kind, About::Run, why);
+        let may_lack = may_lack.into_iter().map(found(Kind::Lost));
+        let untold = untold.into_iter().map(found(Kind::Unknown));
         Ok(Run {
-            findings: untold
-                .map(|why| Finding::unknown(About::Run, why))
-                .collect(),
+            findings: may_lack.chain(untold).collect(),
             ..run
         })
     }
 
     /// Returns what another tool's recording does not say, a line each.
-    fn untold(&self, plan: &EventsPlan) -> Vec<String> {
+    fn untold(&self) -> Vec<String> {
         let mut untold = Vec::new();
         let counts_lost = |event: &&EventDesc| event.attr.read_format.has(ReadFormat::LOST);
         if !self.events.iter().all(|event| counts_lost(&event)) {
@@ -126,6 +128,16 @@ impl RecordedRun {
                     .to_owned(),
             );
         }
+        if !self.has_end {
+            untold.push("the recording does not say where its records end".to_owned());
+        }
+        untold
+    }
+
+    /// Returns why another tool did not record all that the workload did, or may not have, a line
+    /// each: neither that an event is there nor that it is not says anything then.
+    fn may_lack(&self, plan: &EventsPlan) -> Vec<String> {
+        let mut untold = Vec::new();
         let told = self.command.as_deref().map(command::told);
         match told.map(|told| told.selecting) {
             Some(None) => {}
@@ -133,9 +145,6 @@ impl RecordedRun {
                 "it was recorded with `{option}`, which may leave out what the workload did, or take in what others did"
             )),
             None => untold.push("the recording does not say with which options it was made".to_owned()),
-        }
-        if !self.has_end {
-            untold.push("the recording does not say where its records end".to_owned());
         }
         let is_asked = |event: &&EventDesc| {
             let mut requests = plan.requests.iter();
