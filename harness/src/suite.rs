@@ -236,6 +236,7 @@ pub(crate) fn refuse(error: &SuiteError) -> u8 {
         SuiteError::Read { .. }
         | SuiteError::SameSnapshot { .. }
         | SuiteError::ManyOfOne { .. }
+        | SuiteError::Recording(_)
         | SuiteError::NoRow { .. } => {
             complain(error, None);
             status::USAGE

@@ -172,6 +172,9 @@ pub enum SuiteError {
     /// This process may trace nothing, and without that some of the scenarios cannot be checked.
     #[error(transparent)]
     Access(#[from] super::AccessError),
+    /// What the recording lacks was cut off, or it is damaged.
+    #[error(transparent)]
+    Recording(#[from] super::recorded::ReplayError),
     /// The host could not be read.
     #[error(transparent)]
     Host(#[from] perf_live::host::HostError),

@@ -51,7 +51,12 @@ impl<'a> Suite<'a> {
             let names = items.into_iter().map(|item| item.name).collect();
             return Err(SuiteError::ManyOfOne { names });
         }
-        Self::with(bench, Some(recording), items, HashMap::new())
+        let suite = Self::with(bench, Some(recording), items, HashMap::new())?;
+        let mut all = suite.scenarios.iter();
+        if !all.all(|(_, ready)| matches!(ready, Ready::Plan(..))) {
+            recording.is_whole()?;
+        }
+        Ok(suite)
     }
 
     /// The release of the kernel that its runs were recorded on; `None` for live runs, and where

@@ -37,19 +37,35 @@ fn a_saved_run_that_was_cut_or_changed_is_not_judged() {
     let save = project.harness(&["run", "--save", "saved", "scenarios/makes.yaml"]);
     save.assert_status(0);
     let whole = std::fs::read(project.path().join("saved/makes.data")).expect("the recording");
-    let refused = |bytes: &[u8], what: &str| {
+    let judged = |bytes: &[u8]| {
         std::fs::write(project.path().join("spoilt.data"), bytes).expect("a file");
-        let run = project.harness(&["run", "--from", "spoilt.data", "scenarios/makes.yaml"]);
+        project.harness(&["run", "--from", "spoilt.data", "scenarios/makes.yaml"])
+    };
+    let refused = |bytes: &[u8], what: &str| {
+        let run = judged(bytes);
         assert!(!run.stdout.contains("1 pass"), "{what}: {}", run.stdout);
         run
     };
+    // Nor is it skipped, as if it were this machine that lacks what was cut off.
     for length in (0..whole.len()).step_by(whole.len() / 50) {
-        refused(&whole[..length], &format!("{length} bytes"));
+        let run = refused(&whole[..length], &format!("{length} bytes"));
+        assert_ne!(run.status, 77, "{length} bytes: {}", run.stdout);
     }
+    let run = refused(&whole[..whole.len() / 2], "half of it");
+    run.assert_status(2);
+    assert!(run.stderr.contains("is cut or damaged"), "{}", run.stderr);
     let word = |at: usize| {
         let word = whole[at..].first_chunk().expect("a word");
         usize::try_from(u64::from_ne_bytes(*word)).expect("a place")
     };
+    // What stands behind the records, some of which says nothing about the run.
+    let behind = word(40) + word(48)..whole.len();
+    for place in behind.clone().step_by(behind.len() / 50) {
+        let mut changed = whole.clone();
+        changed[place] ^= 4;
+        let run = judged(&changed);
+        assert_ne!(run.status, 77, "byte {place}: {}", run.stdout);
+    }
     // The kernel's records, and what the file says of the run: each byte of it shows by its sum.
     let (start, length) = (word(40), word(48));
     let records = records_of_the_kernel(&whole, start..start + length);

@@ -10,6 +10,7 @@ mod command;
 mod feed;
 mod stream;
 mod wanted;
+mod whole;
 
 use super::saved::Saved;
 use crate::crash::Kept;
@@ -87,6 +88,14 @@ pub enum ReplayError {
         path: PathBuf,
         /// The reason.
         why: String,
+    },
+    /// The file ends, or a part of it does, before what it says is there.
+    #[error("the recording `{path}` is cut or damaged")]
+    Cut {
+        /// The file.
+        path: PathBuf,
+        /// The place.
+        source: ReadError,
     },
     /// The file is not as it was written.
     #[error("the recording `{path}` was changed or damaged after it was written")]
