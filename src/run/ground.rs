@@ -1,7 +1,7 @@
 //! What lay under each name before a run: its directory as it was laid out, and the machine's files
 //! where it cannot change them.
 
-use perf_live::host::{Lying, has_changed, lying, lying_in};
+use perf_live::host::{Host, Lying, has_changed, lying, lying_in};
 use perf_live::sandbox::{Part, World};
 use perf_records::units::shown_path;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
-use syscall_model::{Found, Ground, Identity};
+use syscall_model::{Found, Ground, Identity, Sharing};
 
 /// What is known of the files before a run, and where to look for more. All copies share what is
 /// known.
@@ -27,6 +27,8 @@ struct Known {
     /// How many names the files have that have several, when they were looked at.
     links: BTreeMap<Vec<u8>, u64>,
     machine: Option<Machine>,
+    /// How mounts were shared; `None` where that is not known.
+    sharing: Option<Sharing>,
 }
 
 #[derive(Debug)]
@@ -54,6 +56,7 @@ impl Names {
                 is_open: true,
                 ..Machine::of(&World::Host)
             }),
+            sharing: sharing(&World::Host),
             ..Known::default()
         };
         let mut n_listed = 0;
@@ -101,6 +104,7 @@ impl Names {
             found,
             links,
             machine: Some(Machine::of(world)),
+            sharing: sharing(world),
             ..Known::default()
         };
         Self(Arc::new(Mutex::new(known)))
@@ -118,10 +122,15 @@ impl Names {
     }
 
     /// Returns what a recording holds of the files before its run.
-    pub(super) fn recorded(directory: Option<Vec<u8>>, found: BTreeMap<Vec<u8>, Found>) -> Self {
+    pub(super) fn recorded(
+        directory: Option<Vec<u8>>,
+        found: BTreeMap<Vec<u8>, Found>,
+        sharing: Option<Sharing>,
+    ) -> Self {
         Self(Arc::new(Mutex::new(Known {
             folders: directory.into_iter().collect(),
             found,
+            sharing,
             ..Known::default()
         })))
     }
@@ -143,6 +152,14 @@ impl Names {
         };
         let all = known.links.iter().filter(has_others);
         all.map(|(path, _)| path.clone()).collect()
+    }
+
+    /// How mounts were shared before the run, if that is known.
+    pub(super) fn shares(&self) -> Option<Sharing> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .sharing
     }
 
     /// Returns all that was looked up so far.
@@ -176,6 +193,10 @@ impl Ground for Names {
         found
     }
 
+    fn sharing(&self) -> Sharing {
+        self.shares().unwrap_or(Sharing::Peers)
+    }
+
     fn is_file(&mut self, path: &[u8]) -> bool {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let machine = known.machine.as_ref().filter(|machine| machine.is_open);
@@ -203,6 +224,29 @@ impl Ground for Names {
             .filter(|name| !name.contains(&b'/'))
             .map(<[u8]>::to_vec)
             .collect()
+    }
+}
+
+/// How mounts of a world are shared before a run.
+fn sharing(world: &World) -> Option<Sharing> {
+    match world {
+        // They are made private (`Step::Private`).
+        World::Own(_) => Some(Sharing::Nothing),
+        World::Host => {
+            let mounts = Host::running().mounts().ok()?;
+            let mut groups: Vec<u32> = mounts
+                .iter()
+                .flat_map(|mount| mount.groups.clone())
+                .collect();
+            groups.sort_unstable();
+            Some(
+                match groups.windows(2).any(|pair| pair.first() == pair.last()) {
+                    true => Sharing::Peers,
+                    false if groups.is_empty() => Sharing::Nothing,
+                    false => Sharing::Alone,
+                },
+            )
+        }
     }
 }
 

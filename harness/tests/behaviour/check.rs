@@ -3,6 +3,7 @@
 mod blame;
 mod evasions;
 mod handed;
+mod mounts;
 mod printing;
 mod runners;
 mod tools;

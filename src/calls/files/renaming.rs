@@ -2,7 +2,8 @@
 
 use super::super::Call;
 use super::super::tree::{
-    Change, Keys, Limits, New, NodeId, Start, Target, Tree, Walked, Why, change,
+    Change, Keys, Limits, New, NodeId, Sharing, Space, Spot, Start, Target, Tree, Walked, Why,
+    change,
 };
 use super::effects::Ended;
 use super::file::{FileKind, Object};
@@ -135,22 +136,33 @@ impl Tables {
                 Some(vec![(folder, name)])
             }
             Change::Mounts => {
-                const NEITHER: u64 = 32 | 1 << 17 | 1 << 18 | 1 << 19 | 1 << 20;
+                const REMOUNT: u64 = 32;
                 const BIND: u64 = 4096;
                 const MOVE: u64 = 8192;
                 const WITH_ALL_BELOW: u64 = 16384;
                 let flags = args[3];
-                if flags & NEITHER != 0 {
+                if flags & REMOUNT != 0 {
                     return Some(Keys::new());
                 }
                 let space = self.directories.get(at.directory)?.spots.space?;
-                let on = file(walk(1))?;
+                // In the kernel's order (`path_mount()`).
+                if flags & BIND == 0 && flags & OF_GROUPS != 0 {
+                    let is_whole = flags & WITH_ALL_BELOW != 0;
+                    let from = file(walk(1)).filter(|_| is_whole);
+                    set_group(tree, space, flags, from);
+                    return Some(Keys::new());
+                }
+                let on = file(walk(1)).filter(|_| !tree.spreads(space))?;
                 let what = match (flags & BIND != 0, flags & MOVE != 0) {
                     (_, true) => return None,
                     (true, _) if flags & WITH_ALL_BELOW != 0 && tree.has_mounts(space) => {
                         return None;
                     }
-                    (true, _) => file(walk(0))?.node(),
+                    (true, _) => {
+                        let what = file(walk(0))?.node();
+                        tree.copies_mount(space);
+                        what
+                    }
                     _ => {
                         let kind = whole(call, 2, Moment::Enter);
                         tree.new_file_system(matches!(kind, Some(b"tmpfs" | b"ramfs")))
@@ -159,8 +171,13 @@ impl Tables {
                 Some(tree.mount(what, on, space, moment))
             }
             Change::MovesMount => {
+                const SET_GROUP: u64 = 0x100;
                 let space = self.directories.get(at.directory)?.spots.space?;
-                let on = file(walk(3))?;
+                if args[4] & SET_GROUP != 0 {
+                    tree.share(space, Sharing::Peers);
+                    return Some(Keys::new());
+                }
+                let on = file(walk(3)).filter(|_| !tree.spreads(space))?;
                 let is_made = whole(call, 1, Moment::Enter).is_some_and(<[u8]>::is_empty)
                     && matches!(
                         call.files.argument(0),
@@ -168,23 +185,39 @@ impl Tables {
                     );
                 let what = match &walk(1)?.target {
                     _ if is_made => tree.new_file_system(false),
-                    Target::At(spot) if !tree.is_mounted(*spot) => spot.node(),
+                    Target::At(spot) if !tree.is_mounted(*spot) => {
+                        tree.copies_mount(space);
+                        spot.node()
+                    }
                     _ => return None,
                 };
                 Some(tree.mount(what, on, space, moment))
             }
             Change::Unmounts => {
                 let space = self.directories.get(at.directory)?.spots.space?;
-                let spot = file(walk(0))?;
+                let spot = file(walk(0)).filter(|_| !tree.spreads(space))?;
                 if name == "umount2" && args[1] & DETACH != 0 {
                     tree.part_mount(spot);
                 }
                 tree.unmount(spot, space, moment)
             }
-            Change::OpensTree => {
-                if args[2] & CLONE != 0 {
+            Change::OpensTree | Change::SetsMounts => {
+                if change == Change::OpensTree && args[2] & CLONE != 0 {
                     tree.part(file(walk(1))?.node());
                 }
+                if name == "open_tree" || name == "open_tree_attr" && args[3] == 0 {
+                    return Some(Keys::new());
+                }
+                // `struct mount_attr`: `attr_set`, `attr_clr`, `propagation`, `userns_fd`.
+                const RECURSIVE: u64 = 0x8000;
+                let space = self.directories.get(at.directory)?.spots.space?;
+                let group = whole(call, 3, Moment::Enter).and_then(|it| it.get(16..24));
+                let group = u64::from_ne_bytes(group?.try_into().ok()?);
+                let is_whole = name == "mount_setattr" && args[2] & RECURSIVE != 0;
+                let from = walk(1).and_then(|walked| file(Some(walked)));
+                set_group(tree, space, group, from.filter(|_| is_whole));
+                // Of one that is attached nowhere there may be a copy by now.
+                tree.copies_mount(space);
                 Some(Keys::new())
             }
         }
@@ -234,11 +267,38 @@ impl Tables {
     }
 }
 
+/// Flags that make mounts shared, private, followers or such as cannot be copied.
+const OF_GROUPS: u64 = SHARED | SLAVE | PRIVATE | UNBINDABLE;
+const UNBINDABLE: u64 = 1 << 17;
+const PRIVATE: u64 = 1 << 18;
+const SLAVE: u64 = 1 << 19;
+const SHARED: u64 = 1 << 20;
+
+/// Puts mounts of a space into groups or takes them out of theirs: all that are below `from`, where
+/// that is said.
+fn set_group(tree: &mut Tree, space: Space, flags: u64, from: Option<Spot>) {
+    match (
+        flags & SHARED != 0,
+        flags & (PRIVATE | UNBINDABLE) != 0,
+        from,
+    ) {
+        (true, ..) => tree.share(space, Sharing::Alone),
+        (false, true, Some(from)) => tree.unshare(space, from),
+        // Those that follow others may still do so.
+        _ => {}
+    }
+}
+
 /// Forgets what a change may have done: it is not known whether it took place.
 fn forget_names(tree: &mut Tree, change: Change, pending: &Pending) -> Option<Keys> {
     if matches!(
         change,
-        Change::Mounts | Change::MovesMount | Change::Unmounts | Change::OpensTree | Change::Binds
+        Change::Mounts
+            | Change::MovesMount
+            | Change::Unmounts
+            | Change::OpensTree
+            | Change::SetsMounts
+            | Change::Binds
     ) {
         return None;
     }

@@ -31,6 +31,8 @@ pub(crate) enum Change {
     Unmounts,
     /// `open_tree(2)`, which may make a mount that is attached nowhere.
     OpensTree,
+    /// Gives mounts attributes, which are the fourth argument.
+    SetsMounts,
     /// `bind(2)` of a socket with a path.
     Binds,
 }
@@ -83,6 +85,7 @@ pub(crate) fn change(name: &str) -> Option<Change> {
         "move_mount" => Change::MovesMount,
         "umount" | "umount2" => Change::Unmounts,
         "open_tree" | "open_tree_attr" => Change::OpensTree,
+        "mount_setattr" => Change::SetsMounts,
         "bind" => Change::Binds,
         _ => return None,
     })
@@ -100,7 +103,9 @@ pub fn needed() -> &'static [&'static str] {
             "mknod",
             "mknodat",
             "mount",
+            "mount_setattr",
             "move_mount",
+            "open_tree_attr",
             "rename",
             "renameat",
             "renameat2",

@@ -1,5 +1,6 @@
 //! What lay under a name before the run, as far as anyone can tell.
 
+use super::mounts::Sharing;
 use std::fmt;
 use std::sync::Arc;
 
@@ -34,6 +35,9 @@ pub trait Ground: fmt::Debug + Send {
         let _ = path;
         false
     }
+
+    /// How mounts were shared.
+    fn sharing(&self) -> Sharing;
 
     /// The names in a folder that the scenario laid out.
     fn list(&mut self, path: &[u8]) -> Vec<Vec<u8>> {

@@ -27,6 +27,7 @@ pub(crate) use calls::{Change, Looks, change, looks};
 pub use doubt::{Doubt, Reached};
 pub(crate) use doubt::{Keys, Where};
 pub use ground::{Found, Ground, Identity, Why};
+pub use mounts::Sharing;
 pub(crate) use mounts::Space;
 pub(crate) use node::{New, NodeId, Spot, Tree};
 pub(crate) use walk::{Leads, Limits, Magic, Magics, Start, Target, Walked};

@@ -32,17 +32,32 @@ enum Cover {
     Unknown,
 }
 
+/// What else the kernel mounts in a namespace where something is mounted
+/// (Documentation/filesystems/sharedsubtree.rst).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sharing {
+    /// Nothing: no mount is shared.
+    Nothing,
+    /// Nothing there: mounts are shared with other namespaces, but none with another of this one.
+    Alone,
+    /// The same elsewhere: two of its mounts may be in one group.
+    Peers,
+}
+
 #[derive(Debug)]
 pub(super) struct Mounts {
     all: Vec<Mount>,
     spaces: Vec<HashMap<Spot, Cover>>,
+    /// Of each space.
+    sharing: Vec<Sharing>,
 }
 
 impl Mounts {
-    pub(super) fn new(first: Mount) -> Self {
+    pub(super) fn new(first: Mount, sharing: Sharing) -> Self {
         Self {
             all: vec![first],
             spaces: vec![HashMap::new()],
+            sharing: vec![sharing],
         }
     }
 
@@ -60,7 +75,47 @@ impl Tree {
     pub(crate) fn copy_space(&mut self, space: Space) -> Space {
         let copy = self.mounts.spaces.get(space.0 as usize).cloned();
         self.mounts.spaces.push(copy.unwrap_or_default());
+        let sharing = self.sharing(space);
+        self.mounts.sharing.push(sharing);
         Space(self.mounts.spaces.len() as u32 - 1)
+    }
+
+    fn sharing(&self, space: Space) -> Sharing {
+        let sharing = self.mounts.sharing.get(space.0 as usize);
+        sharing.copied().unwrap_or(Sharing::Peers)
+    }
+
+    /// Mounts of a space are shared from now on, at least so.
+    pub(crate) fn share(&mut self, space: Space, at_least: Sharing) {
+        if let Some(sharing) = self.mounts.sharing.get_mut(space.0 as usize) {
+            *sharing = at_least.max(*sharing);
+        }
+    }
+
+    /// A mount of a space, and all below it, are shared with none from now on.
+    pub(crate) fn unshare(&mut self, space: Space, from: Spot) {
+        let is_all = from == self.root();
+        if let Some(sharing) = self
+            .mounts
+            .sharing
+            .get_mut(space.0 as usize)
+            .filter(|_| is_all)
+        {
+            *sharing = Sharing::Nothing;
+        }
+    }
+
+    /// A mount was copied, and the copy is in its group.
+    pub(crate) fn copies_mount(&mut self, space: Space) {
+        if self.sharing(space) == Sharing::Alone {
+            self.share(space, Sharing::Peers);
+        }
+    }
+
+    /// Whether what is mounted in a space, or taken away, may be so at other places as well.
+    pub(crate) fn spreads(&self, space: Space) -> bool {
+        let is_shared = self.sharing(space) != Sharing::Nothing;
+        is_shared && self.mounts.sharing.contains(&Sharing::Peers)
     }
 
     /// Returns what is seen at a spot, through all that is mounted there, and whether anything is

@@ -129,16 +129,17 @@ impl Tree {
             is_own: false,
             parent: None,
         };
+        let first = Mount {
+            on: None,
+            root: ROOT,
+        };
         let mut tree = Self {
+            mounts: Mounts::new(first, ground.sharing()),
             ground,
             directory: directory.into(),
             nodes: vec![root],
             by_identity: HashMap::new(),
             processes: HashMap::new(),
-            mounts: Mounts::new(Mount {
-                on: None,
-                root: ROOT,
-            }),
             changed: HashMap::new(),
             clock: 0,
             lost: None,

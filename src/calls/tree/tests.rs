@@ -19,6 +19,10 @@ impl Ground for Map {
         path == b"/usr/late"
     }
 
+    fn sharing(&self) -> Sharing {
+        Sharing::Alone
+    }
+
     fn list(&mut self, path: &[u8]) -> Vec<Vec<u8>> {
         let below = format!("{}/", String::from_utf8_lossy(path));
         let names = self.0.keys().filter_map(|name| name.strip_prefix(&below));
@@ -220,6 +224,28 @@ fn where_dots_lead_from_what_may_be_the_root_of_an_unattached_mount_is_not_known
     one.part_mount(mounted);
     let found = walk(&mut one, "/usr/lib/..").target;
     assert!(matches!(found, Target::Unknown(Why::Start)));
+}
+
+#[test]
+fn what_is_mounted_spreads_once_a_shared_mount_was_copied_and_until_all_are_private() {
+    let mut tree = tree(&[]);
+    let space = Space::FIRST;
+    assert!(!tree.spreads(space), "each is alone in its group");
+    let copy = tree.copy_space(space);
+    tree.copies_mount(copy);
+    assert!(tree.spreads(copy));
+    assert!(tree.spreads(space), "it shares with the other one");
+    let root = tree.root();
+    let below = root.of(last(&mut tree, "d/e").0);
+    tree.unshare(copy, below);
+    assert!(tree.spreads(copy));
+    tree.unshare(copy, root);
+    assert!(!tree.spreads(copy) && !tree.spreads(space));
+    tree.copies_mount(copy);
+    assert!(!tree.spreads(copy), "none is shared");
+    tree.share(copy, Sharing::Alone);
+    tree.copies_mount(copy);
+    assert!(tree.spreads(copy));
 }
 
 #[test]

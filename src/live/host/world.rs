@@ -13,6 +13,8 @@ pub struct Mounted {
     pub at: PathBuf,
     /// The words for its flags: `ro`, `nosuid`, `relatime`.
     pub flags: Vec<String>,
+    /// The groups of mounts that it shares what is mounted on it with, or gets it from.
+    pub groups: Vec<u32>,
 }
 
 /// The maps of a user namespace in which all ids are those of the harness.
@@ -39,6 +41,10 @@ impl Host {
             Some(Mounted {
                 at: unescaped(words.next()?).into(),
                 flags: words.next()?.split(',').map(str::to_owned).collect(),
+                groups: words
+                    .take_while(|word| *word != "-")
+                    .filter_map(group)
+                    .collect(),
             })
         };
         Ok(text.lines().filter_map(line).collect())
@@ -131,6 +137,14 @@ impl Host {
 pub fn map_ids(pid: perf_records::units::Pid, maps: &IdMaps) -> io::Result<()> {
     std::fs::write(format!("/proc/{pid}/uid_map"), &maps.users)?;
     std::fs::write(format!("/proc/{pid}/gid_map"), &maps.groups)
+}
+
+/// The group that a field of mountinfo names: one that the mount is in, or gets mounts from.
+fn group(field: &str) -> Option<u32> {
+    let number = field
+        .strip_prefix("shared:")
+        .or(field.strip_prefix("master:"));
+    number?.parse().ok()
 }
 
 /// A path of mountinfo, where blanks, tabs, line feeds and backslashes stand as three octal digits.

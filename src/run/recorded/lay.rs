@@ -2,7 +2,7 @@
 
 use super::bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use syscall_model::Found;
+use syscall_model::{Found, Sharing};
 
 /// What lay under a name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -37,6 +37,34 @@ impl Lay {
             Self::File(identity) => Found::File(*identity),
             Self::Processes => Found::Processes,
             Self::Unknown => Found::Unknown,
+        }
+    }
+}
+
+/// How mounts were shared before the run.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) enum LaidMounts {
+    Nothing,
+    Alone,
+    Peers,
+}
+
+impl From<Sharing> for LaidMounts {
+    fn from(sharing: Sharing) -> Self {
+        match sharing {
+            Sharing::Nothing => Self::Nothing,
+            Sharing::Alone => Self::Alone,
+            Sharing::Peers => Self::Peers,
+        }
+    }
+}
+
+impl From<LaidMounts> for Sharing {
+    fn from(shared: LaidMounts) -> Self {
+        match shared {
+            LaidMounts::Nothing => Self::Nothing,
+            LaidMounts::Alone => Self::Alone,
+            LaidMounts::Peers => Self::Peers,
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::bytes::Bytes;
 use super::executed::{self, Executed};
 use super::held::{self, HeldCall};
-use super::lay::Lay;
+use super::lay::{LaidMounts, Lay};
 use super::sum::Sum;
 use crate::crash::Kept;
 use crate::plan::EventsPlan;
@@ -67,6 +67,9 @@ pub struct Saved {
     /// What lay under each name that was looked up, if names were followed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     names: Option<Vec<(Bytes, Lay)>>,
+    /// How mounts were shared then, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shared: Option<LaidMounts>,
     /// The calls that were held for faults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     held: Vec<HeldCall>,
@@ -210,6 +213,10 @@ impl Saved {
                     .map(|(path, found)| (path.as_slice().into(), found.into()))
                     .collect()
             }),
+            shared: setting
+                .names
+                .as_ref()
+                .and_then(|names| Some(names.shares()?.into())),
             held: setting.held.as_ref().map(held::kept).unwrap_or_default(),
             faults: run.faults.yes().cloned(),
             programs: executed::keep(&run.programs),
@@ -287,7 +294,8 @@ impl Saved {
             names: self.names.as_ref().map(|names| {
                 let names = names.iter();
                 let found = names.map(|(path, lay)| (path.to_vec(), lay.found()));
-                Names::recorded(self.directory.as_ref().map(Bytes::to_vec), found.collect())
+                let directory = self.directory.as_ref().map(Bytes::to_vec);
+                Names::recorded(directory, found.collect(), self.shared.map(Into::into))
             }),
             reads_memory: self.reads_memory,
             of_group: self.of_group,

@@ -105,10 +105,23 @@ int main(int argc, char **argv) {
         check(mount("secret", "other", NULL, MS_BIND, NULL), "mount");
         return show(open("other", O_RDONLY));
     }
+    if (IS("bind-private")) {
+        own_mounts();
+        check(mount("secret", "other", NULL, MS_BIND | MS_PRIVATE, NULL), "mount");
+        return show(open("other", O_RDONLY));
+    }
     if (IS("bind-folder")) {
         own_mounts();
         check(mount(".", "d", NULL, MS_BIND, NULL), "mount");
         return show(open("d/secret", O_RDONLY));
+    }
+    if (IS("bind-peer")) {
+        own_mounts();
+        check(mount("a", "b", NULL, MS_BIND, NULL), "mount");
+        check(mount(NULL, "b", NULL, MS_SHARED, NULL), "mount");
+        check(mount("b", "c", NULL, MS_BIND, NULL), "mount");
+        check(mount("d", "c/m", NULL, MS_BIND, NULL), "mount");
+        return show(open("b/m/secret", O_RDONLY));
     }
     if (IS("open-tree")) {
         own_mounts();

@@ -358,39 +358,3 @@ fn a_command_with_its_own_tracer_is_seen_as_any_other() {
         run.stderr
     );
 }
-
-#[test]
-fn what_a_container_of_the_command_writes_is_seen() {
-    require!(right_to_trace());
-    require!(program("unshare"));
-    // What the container itself takes: maps of users, and mounts that are its own.
-    let project = ruled("expect: { confined: { writes: [\"/proc/**\", /] } }\n");
-    let inside = |script: &str| {
-        let container = [
-            "unshare",
-            "--user",
-            "--map-root-user",
-            "--mount",
-            "--pid",
-            "--fork",
-        ];
-        let words = [
-            &["check", "rules.yaml", "--"],
-            &container[..],
-            &["sh", "-c", script],
-        ]
-        .concat();
-        project.harness(&words)
-    };
-    inside("cat rules.yaml").assert_status(0);
-    let run = inside("echo x > made");
-    run.assert_status(1);
-    assert!(
-        run.stderr.contains("does not allow `made`"),
-        "{}",
-        run.stderr
-    );
-    // A file of its own file system is none of the machine's, but is not allowed either.
-    let run = inside("mount -t tmpfs none /mnt && echo x > /mnt/made");
-    assert_ne!(run.status, 0, "{run:?}");
-}
