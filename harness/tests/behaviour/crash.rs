@@ -2,6 +2,7 @@
 
 mod holes;
 mod labels;
+mod places;
 mod recorded;
 mod sockets;
 mod told;

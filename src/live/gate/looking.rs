@@ -2,7 +2,7 @@
 //! bytes behind its pointers, and who makes it.
 
 use super::opened::take;
-use super::{Held, Paths};
+use super::{Held, Paths, Start};
 use crate::host::{Host, MakerIds};
 use crate::sys::{gate, page_size, socket};
 use nix::fcntl::{FcntlArg, fcntl};
@@ -245,14 +245,8 @@ impl Look<'_> {
     }
 
     fn resolved(&mut self, folder: i32, path: &[u8]) -> io::Result<Vec<u8>> {
-        let thread = self.held.thread;
-        let from = match folder {
-            _ if path.starts_with(b"/") => b"/".to_vec(),
-            libc::AT_FDCWD => self.host.directory_of(thread)?,
-            number => self.host.descriptor_link(thread, number)?,
-        };
-        let root = self.host.root_of(thread)?;
-        self.paths.resolve(root, &from, path)
+        let start = Start::of(self.host, self.held.thread, folder, path)?;
+        self.paths.resolve(start, path)
     }
 
     /// By whom the call makes files.

@@ -27,5 +27,5 @@ pub use looking::{Look, Named, OpenFile, whole};
 pub use making::{MADE, SHORTER};
 pub use opened::{Streams, name_of};
 pub use reading::{read_memory, stack_from};
-pub use resolving::Paths;
+pub use resolving::{Paths, Start};
 pub use supervisor::{Decision, End, GateError, Held, Judge, Supervisor};

@@ -1,11 +1,12 @@
 //! Where a path of a waiting call leads, in the world of its task.
 
 use crate::host::Host;
-use crate::sys::gate::open_below;
+use crate::sys::gate::{Within, open_place};
+use crate::sys::inode;
 use crate::sys::poll;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -24,8 +25,33 @@ pub struct Paths {
     asker: Option<Asker>,
 }
 
-/// A path, and the root that it starts from.
-type Job = (File, Vec<u8>);
+/// Where the paths of a task begin.
+#[derive(Debug)]
+pub struct Start {
+    /// Its root.
+    root: File,
+    /// The folder of a path that does not begin with `/`; `None` for one that does.
+    folder: Option<File>,
+}
+
+impl Start {
+    /// Where a path of a thread begins: in a folder of it, by number or `AT_FDCWD`, or in its root.
+    ///
+    /// # Errors
+    /// Those of `open(2)`: the folder is not open, or the thread is gone.
+    pub fn of(host: &Host, thread: u32, folder: i32, path: &[u8]) -> io::Result<Self> {
+        Ok(Self {
+            root: host.root_of(thread)?,
+            folder: match path.starts_with(b"/") {
+                true => None,
+                false => Some(host.folder_of(thread, folder)?),
+            },
+        })
+    }
+}
+
+/// A path, and where it begins.
+type Job = (Start, Vec<u8>);
 
 /// A thread that looks up what it is sent.
 #[derive(Debug)]
@@ -41,20 +67,17 @@ impl Paths {
         Self { stop, asker: None }
     }
 
-    /// The name of the file that a path leads to, from the root of the task; its last part may be
-    /// missing, and then its folder must be there.
+    /// The name of the file that a path leads to, as its mount namespace has it; its last part may
+    /// be missing, and then its folder must be there.
     ///
     /// # Errors
     /// `NotFound` where the folder is missing; `TimedOut` where the run ended before it was known;
-    /// those of `openat2(2)`, and of making a thread.
-    pub fn resolve(&mut self, root: File, directory: &[u8], path: &[u8]) -> io::Result<Vec<u8>> {
-        let whole = match path.starts_with(b"/") {
-            true => path.to_vec(),
-            false => [directory, b"/", path].concat(),
-        };
-        match look_up(&root, &whole, true) {
+    /// those of `openat2(2)`, and of making a thread; an error where the path begins outside of the
+    /// task's root, and leaves the folder that it begins in.
+    pub fn resolve(&mut self, start: Start, path: &[u8]) -> io::Result<Vec<u8>> {
+        match look_up(&start, path, true) {
             // To know it a file system has to be asked; before Linux 5.12 it always is.
-            Err(error) if is_unknown(&error) => self.ask((root, whole)),
+            Err(error) if is_unknown(&error) => self.ask((start, path.to_owned())),
             known => known,
         }
     }
@@ -91,8 +114,8 @@ impl Asker {
         let (jobs, to_do) = channel::<Job>();
         let (tell, answers) = channel();
         let work = move || {
-            while let Ok((root, path)) = to_do.recv() {
-                if tell.send(look_up(&root, &path, false)).is_err() {
+            while let Ok((start, path)) = to_do.recv() {
+                if tell.send(look_up(&start, &path, false)).is_err() {
                     break;
                 }
             }
@@ -110,24 +133,124 @@ fn is_unknown(error: &io::Error) -> bool {
     )
 }
 
-fn look_up(root: &File, whole: &[u8], is_cached: bool) -> io::Result<Vec<u8>> {
-    let host = Host::running();
-    let name_of = |path: &[u8]| -> io::Result<Vec<u8>> {
-        let file = open_below(root.as_fd(), path, is_cached)?;
-        let name = host.own_descriptor(file.as_raw_fd());
-        let name = name.ok_or(io::ErrorKind::Other)?;
-        Ok(name.into_os_string().into_vec())
+fn look_up(start: &Start, path: &[u8], is_cached: bool) -> io::Result<Vec<u8>> {
+    let Some(folder) = &start.folder else {
+        return from(start.root.as_fd(), path, (Within::Root, is_cached));
     };
-    match name_of(whole) {
+    // A path that stays below its folder needs no root, which may be elsewhere (`chroot(2)`).
+    match from(folder.as_fd(), path, (Within::Folder, is_cached)) {
+        Err(error) if error.raw_os_error() == Some(libc::EXDEV) => {}
+        known => return known,
+    }
+    let (root, folder) = (start.root.as_fd(), folder.as_fd());
+    let inside = below(&link(root)?, &link(folder)?)?;
+    let again = open_place(root, &inside, Within::Root, is_cached)?;
+    if !inode::of(again.as_fd())?.is(&inode::of(folder)?) {
+        return Err(io::Error::other("the folder that it begins in has no path"));
+    }
+    let whole = [inside.as_slice(), b"/", path].concat();
+    from(root, &whole, (Within::Root, is_cached))
+}
+
+/// The path of a folder from a root.
+fn below(root: &[u8], folder: &[u8]) -> io::Result<Vec<u8>> {
+    let rest = match root {
+        b"/" => Some(folder),
+        root => folder.strip_prefix(root),
+    };
+    match rest {
+        Some([]) => Ok(b"/".to_vec()),
+        Some(rest @ [b'/', ..]) => Ok(rest.to_vec()),
+        _ => {
+            let why = "it begins outside of its task's root (`chroot`)";
+            Err(io::Error::other(why))
+        }
+    }
+}
+
+fn link(file: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
+    let name = Host::running().own_descriptor(file.as_raw_fd());
+    let name = name.ok_or(io::ErrorKind::Other)?;
+    Ok(name.into_os_string().into_vec())
+}
+
+/// The name of the file that a path leads to from a place, or of its folder with its last part.
+fn from(
+    place: BorrowedFd<'_>,
+    path: &[u8],
+    (within, is_cached): (Within, bool),
+) -> io::Result<Vec<u8>> {
+    let name_of = |path: &[u8]| link(open_place(place, path, within, is_cached)?.as_fd());
+    match name_of(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         other => return other,
     }
-    let end = whole.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
-    let (folder, last) = whole.split_at(end);
-    let mut name = name_of(if folder.is_empty() { b"/" } else { folder })?;
-    if name == b"/" {
-        name.clear();
+    let end = path.iter().rposition(|byte| *byte == b'/');
+    let (folder, last) = match end {
+        None => (b".".as_slice(), path),
+        Some(0) => (b"/".as_slice(), path.get(1..).unwrap_or_default()),
+        Some(end) => {
+            let (folder, last) = path.split_at(end);
+            (folder, last.get(1..).unwrap_or_default())
+        }
+    };
+    let mut name = name_of(folder)?;
+    if name != b"/" {
+        name.push(b'/');
     }
     name.extend_from_slice(last);
     Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::{OpenOptionsExt, symlink};
+    use std::path::Path;
+
+    fn place(path: &Path) -> File {
+        let mut options = File::options();
+        options.read(true).custom_flags(libc::O_PATH);
+        options.open(path).expect("a folder")
+    }
+
+    fn looked_up(root: &Path, folder: &Path, path: &str) -> io::Result<Vec<u8>> {
+        let start = Start {
+            root: place(root),
+            folder: (!path.starts_with('/')).then(|| place(folder)),
+        };
+        look_up(&start, path.as_bytes(), false)
+    }
+
+    #[test]
+    fn a_path_begins_in_its_folder_also_where_the_root_is_another() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let dir = dir.path().canonicalize().expect("it");
+        let (jail, folder) = (dir.join("jail"), dir.join("jail/in"));
+        // The same names below the root.
+        let double = dir.strip_prefix("/").expect("from the root");
+        fs::create_dir_all(jail.join(double)).expect("folders");
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(jail.join(double).join("it"), "").expect("a file");
+        symlink("/in", folder.join("root")).expect("a link");
+        let name = |from: &Path| from.as_os_str().as_bytes().to_vec();
+        for (root, start, path, expected) in [
+            (&jail, &dir, "it", Some(dir.join("it"))),
+            (&jail, &dir, "jail/in/new", Some(folder.join("new"))),
+            (&jail, &dir, "jail/../new", Some(dir.join("new"))),
+            (&jail, &dir, "../new", None),
+            (&jail, &dir, "jail/in/root", None),
+            (&jail, &folder, "../new", Some(jail.join("new"))),
+            (&jail, &folder, "../../../in/new", Some(folder.join("new"))),
+            (&jail, &folder, "root/new", Some(folder.join("new"))),
+            (&jail, &jail, "in/root/new", Some(folder.join("new"))),
+            (&jail, &dir, "/in/new", Some(folder.join("new"))),
+            (&dir, &folder, "../../it", Some(dir.join("it"))),
+        ] {
+            let found = looked_up(root, start, path);
+            assert_eq!(found.ok(), expected.as_deref().map(name), "{path}");
+        }
+    }
 }

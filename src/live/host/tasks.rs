@@ -206,13 +206,28 @@ impl Host {
     /// # Errors
     /// Those of `open(2)`.
     pub fn root_of(&self, thread: u32) -> io::Result<File> {
+        self.place(&format!("proc/{thread}/root"))
+    }
+
+    /// What paths of a thread begin in, by the number of a descriptor or `AT_FDCWD`, opened as a
+    /// place to start from.
+    ///
+    /// # Errors
+    /// Those of `open(2)`.
+    pub fn folder_of(&self, thread: u32, number: i32) -> io::Result<File> {
+        match number {
+            libc::AT_FDCWD => self.place(&format!("proc/{thread}/cwd")),
+            number => self.place(&format!("proc/{thread}/fd/{number}")),
+        }
+    }
+
+    fn place(&self, path: &str) -> io::Result<File> {
         use std::os::unix::fs::OpenOptionsExt;
-        let path = self.root.join(format!("proc/{thread}/root"));
         let mut options = File::options();
         options
             .read(true)
             .custom_flags(libc::O_PATH | libc::O_DIRECTORY);
-        options.open(path)
+        options.open(self.root.join(path))
     }
 
     pub(super) fn link(&self, path: &str) -> io::Result<Vec<u8>> {

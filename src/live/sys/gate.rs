@@ -320,28 +320,45 @@ pub fn signal_thread(process: u32, thread: u32, signal: i32) -> io::Result<()> {
     check(unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) }).map(drop)
 }
 
-/// Opens a path as a place, where all that it goes through is below `root`, which is also where
-/// paths from the root begin. With `is_cached` no file system is asked, which might let it wait.
+/// What a path may not leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// The place that it starts from is its root: paths from the root begin there, and `..` stays.
+    Root,
+    /// A path that leaves the folder that it starts from is an error (`EXDEV`).
+    Folder,
+}
+
+/// Opens a path as a place. With `is_cached` no file system is asked, which might let it wait.
 ///
 /// # Errors
 /// Those of `openat2(2)`, of `RESOLVE_CACHED` (Linux 5.12) `EAGAIN` where a file system would have
 /// to be asked; `InvalidInput` for a path with a zero byte.
 ///
 /// # References
-/// `RESOLVE_IN_ROOT`, `openat2(2)` (Linux 5.6).
-pub fn open_below(root: BorrowedFd<'_>, path: &[u8], is_cached: bool) -> io::Result<OwnedFd> {
+/// `RESOLVE_IN_ROOT`, `RESOLVE_BENEATH`, `openat2(2)` (Linux 5.6).
+pub fn open_place(
+    start: BorrowedFd<'_>,
+    path: &[u8],
+    within: Within,
+    is_cached: bool,
+) -> io::Result<OwnedFd> {
     let path = std::ffi::CString::new(path).map_err(|_| io::ErrorKind::InvalidInput)?;
     // SAFETY: open_how is plain numbers, for which all zeroes is valid.
     let mut how: libc::open_how = unsafe { std::mem::zeroed() };
     how.flags = (libc::O_PATH | libc::O_CLOEXEC) as u64;
-    how.resolve = libc::RESOLVE_IN_ROOT | libc::RESOLVE_NO_MAGICLINKS;
+    how.resolve = libc::RESOLVE_NO_MAGICLINKS;
+    how.resolve |= match within {
+        Within::Root => libc::RESOLVE_IN_ROOT,
+        Within::Folder => libc::RESOLVE_BENEATH,
+    };
     if is_cached {
         how.resolve |= libc::RESOLVE_CACHED;
     }
     let (number, size) = (libc::SYS_openat2, size_of::<libc::open_how>());
-    let root = root.as_raw_fd();
+    let start = start.as_raw_fd();
     // SAFETY: a string that ends in NUL, and a whole open_how.
-    let got = unsafe { libc::syscall(number, root, path.as_ptr(), &raw const how, size) };
+    let got = unsafe { libc::syscall(number, start, path.as_ptr(), &raw const how, size) };
     let got = check(got)?;
     // SAFETY: the kernel has just made it, and it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(got as i32) })

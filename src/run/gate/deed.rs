@@ -1,7 +1,7 @@
 //! A call that is held, in the form in which expectations look at calls.
 
 use crate::trace::{Builder, Deed, Reached, Value, View};
-use perf_live::gate::{Held, Paths, Streams, name_of};
+use perf_live::gate::{Held, Paths, Start, Streams, name_of};
 use perf_live::host::Host;
 use perf_records::units::{Nanos, Pid, Tid};
 use std::io;
@@ -210,8 +210,9 @@ impl Place<'_> {
             false => [from.as_slice(), b"/", given].concat(),
         };
         let absolute = without_dots(&absolute);
-        let root = self.host.root_of(thread);
-        let reached = match root.and_then(|root| self.paths.resolve(root, &from, given)) {
+        let folder = directory.unwrap_or(libc::AT_FDCWD);
+        let start = Start::of(self.host, thread, folder, given);
+        let reached = match start.and_then(|start| self.paths.resolve(start, given)) {
             Ok(name) => {
                 let is_led = name != absolute;
                 Reached::Known {

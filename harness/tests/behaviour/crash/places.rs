@@ -1,0 +1,40 @@
+//! What a call changes is told by where its path begins for the kernel, and by what it asks for.
+
+use super::{crash, is_unknown, python};
+use crate::support::require::{program, require, right_to_trace};
+
+/// A file that is there at each moment.
+const THERE: &str = "recovers: { shell: 'test -e old' }";
+
+/// Renames a file and renames it back, with all that was done before on the disk; `PATH` may begin
+/// elsewhere by then.
+const RENAMES: &str = "import ctypes, os\n\
+                       libc, folder = ctypes.CDLL(None), os.open('.', os.O_RDONLY)\n\
+                       log = os.open('log', os.O_CREAT | os.O_WRONLY)\nos.fsync(folder)\nBEFORE\n\
+                       os.rename('old', 'aside', src_dir_fd=at, dst_dir_fd=at)\nos.fsync(folder)\n\
+                       os.write(log, b'x')\nos.fsync(log)\n\
+                       os.rename('aside', 'old', src_dir_fd=at, dst_dir_fd=at)\nos.fsync(folder)";
+
+/// The same behind a change of the root, with the same folders in the new one.
+const OTHER_ROOT: &str = "at = None\nroot = '/tmp/root'\n\
+                          os.makedirs(root + os.getcwd())\nos.chroot(root)";
+
+#[test]
+fn a_relative_path_of_a_program_with_another_root_is_below_its_folder() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    for before in ["at = None", OTHER_ROOT, "at = folder\nos.chroot('/tmp')"] {
+        let project = python(&RENAMES.replace("BEFORE", before), THERE);
+        let lines = crash(&project, 1, &[]);
+        assert!(lines[0]["calls"].to_string().contains("aside"), "{lines:?}");
+    }
+}
+
+#[test]
+fn a_path_that_leaves_a_folder_outside_of_the_root_makes_the_run_incomplete() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os\nos.mkdir('in')\nos.chdir('in')\nos.mkdir('/tmp/root')\n\
+                  os.chroot('/tmp/root')\nos.rename('../old', '../aside')";
+    is_unknown(&python(script, THERE), "outside of its task's root");
+}
