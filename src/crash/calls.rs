@@ -3,7 +3,7 @@
 /// Each of these is held and looked at, those as well that only 32-bit conventions have. What
 /// changes a folder by other ways (a dump of memory) shows at the end of a run:
 /// the log must end in the folder that the run left.
-pub const HELD: [&str; 68] = [
+pub const HELD: [&str; 69] = [
     "bind",
     "chmod",
     "chown",
@@ -44,6 +44,7 @@ pub const HELD: [&str; 68] = [
     "open",
     "open_by_handle_at",
     "open_tree",
+    "open_tree_attr",
     "openat",
     "openat2",
     "pivot_root",

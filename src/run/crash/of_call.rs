@@ -100,7 +100,7 @@ impl OfCall<'_> {
             _ if self.moves_files(name) => {
                 Ok(Act::Unknown(format!("`{name}` changed where files are")))
             }
-            "open_tree" | "open_by_handle_at" => Ok(Act::Nothing),
+            "open_tree" | "open_tree_attr" | "open_by_handle_at" => Ok(Act::Nothing),
             "file_setattr" => {
                 let what = "attributes of this kind are in no state";
                 Ok(Act::Unknown(format!("`{name}`: {what}")))
@@ -115,7 +115,7 @@ impl OfCall<'_> {
         const OPEN_TREE_CLONE: u64 = 1;
         match name {
             "fsmount" | "mount" | "move_mount" | "pivot_root" | "umount2" => true,
-            "open_tree" => self.word(2) & OPEN_TREE_CLONE != 0,
+            "open_tree" | "open_tree_attr" => self.word(2) & OPEN_TREE_CLONE != 0,
             "open_by_handle_at" => self.word(2) & libc::O_TRUNC as u64 != 0,
             _ => false,
         }

@@ -163,7 +163,8 @@ impl OfCall<'_> {
         })
     }
 
-    /// `ioctl(2)`, by which files come to share their blocks, among much else.
+    /// `ioctl(2)`, by which files come to share their blocks, among much else. One of a file beside
+    /// the folder may be about another, whose descriptor it has (`XFS_IOC_EXCHANGE_RANGE`).
     pub(super) fn ioctl(&mut self) -> io::Result<Act> {
         let request = self.bits(1);
         if READING.contains(&request) {
@@ -171,7 +172,10 @@ impl OfCall<'_> {
         }
         let file = self.descriptor(0)?;
         let file = file.filter(|file| file.is_regular() || file.is_folder());
-        Ok(match file.and_then(|file| self.opened(&file)) {
+        let is_here = |file: &OpenFile| {
+            self.devices.contains(&file.status.st_dev) || self.opened(file).is_some()
+        };
+        Ok(match file.filter(is_here) {
             None => Act::Nothing,
             Some(_) if SHARING.contains(&request) => {
                 Act::Unknown("blocks of another file were shared (`FICLONE`)".to_owned())
