@@ -137,6 +137,10 @@ impl OfCall<'_> {
             }
         };
         let has = |flag: i32| flags & flag as u64 == flag as u64;
+        // Of a place no more is opened, whatever the other flags say (build_open_flags(), fs/open.c).
+        if has(libc::O_PATH) {
+            return Ok(Act::Nothing);
+        }
         let by = self.maker()?;
         if has(libc::O_TMPFILE) {
             let named = self.look.followed(folder, self.word(path))?;

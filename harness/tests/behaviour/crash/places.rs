@@ -38,3 +38,23 @@ fn a_path_that_leaves_a_folder_outside_of_the_root_makes_the_run_incomplete() {
                   os.chroot('/tmp/root')\nos.rename('../old', '../aside')";
     is_unknown(&python(script, THERE), "outside of its task's root");
 }
+
+#[test]
+fn a_file_that_is_opened_as_a_place_is_neither_made_nor_emptied() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = |flags: &str| {
+        format!(
+            "import os\nfile = os.open('old', os.O_RDWR)\nos.open('old', {flags})\n\
+             os.fsync(file)\nos.write(1, b'erased')\nos.truncate('old', 0)\nos.fsync(file)"
+        )
+    };
+    let held = "recovers: { shell: '[ ! -s acknowledged ] || [ ! -s old ]' }";
+    for (flags, status) in [
+        ("os.O_PATH | os.O_TRUNC", 1),
+        ("os.O_PATH | os.O_CREAT | os.O_TRUNC", 1),
+        ("os.O_WRONLY | os.O_TRUNC", 0),
+    ] {
+        crash(&python(&script(flags), held), status, &[]);
+    }
+}
