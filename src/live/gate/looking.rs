@@ -30,6 +30,8 @@ pub struct Look<'a> {
     pub held: &'a Held,
     /// Looks up its paths.
     pub paths: &'a mut Paths,
+    /// Whether the folder of a path is the root of it (`RESOLVE_IN_ROOT`).
+    pub is_rooted: bool,
 }
 
 /// What a descriptor refers to.
@@ -245,7 +247,11 @@ impl Look<'_> {
     }
 
     fn resolved(&mut self, folder: i32, path: &[u8]) -> io::Result<Vec<u8>> {
-        let start = Start::of(self.host, self.held.thread, folder, path)?;
+        let (host, thread) = (self.host, self.held.thread);
+        let start = match self.is_rooted {
+            true => Start::in_folder(host, thread, folder)?,
+            false => Start::of(host, thread, folder, path)?,
+        };
         self.paths.resolve(start, path)
     }
 

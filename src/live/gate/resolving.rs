@@ -48,6 +48,17 @@ impl Start {
             },
         })
     }
+
+    /// Where every path of a thread begins for which its folder is the root (`RESOLVE_IN_ROOT`).
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    pub fn in_folder(host: &Host, thread: u32, folder: i32) -> io::Result<Self> {
+        Ok(Self {
+            root: host.folder_of(thread, folder)?,
+            folder: None,
+        })
+    }
 }
 
 /// A path, and where it begins.

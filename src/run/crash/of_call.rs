@@ -9,6 +9,15 @@ use std::io;
 /// So much of a single write, or of a file that is mapped, is looked at, in bytes.
 pub(super) const MOST: u64 = 64 << 20;
 
+/// The flags of `open_how.resolve` that are known, include/uapi/linux/openat2.h. All but
+/// `RESOLVE_IN_ROOT` let the call succeed or fail, and change no path that it succeeds with.
+const RESOLVE_KNOWN: u64 = libc::RESOLVE_NO_XDEV
+    | libc::RESOLVE_NO_MAGICLINKS
+    | libc::RESOLVE_NO_SYMLINKS
+    | libc::RESOLVE_BENEATH
+    | libc::RESOLVE_IN_ROOT
+    | libc::RESOLVE_CACHED;
+
 /// A call that is held, and how it is looked at.
 pub(super) struct OfCall<'a> {
     pub(super) stream: &'a Stream,
@@ -133,6 +142,12 @@ impl OfCall<'_> {
                 // struct open_how: flags, mode, resolve.
                 let how = self.word(2);
                 let mode = self.look.word(how.wrapping_add(8))? as u32;
+                let resolve = self.look.word(how.wrapping_add(16))?;
+                if resolve & !RESOLVE_KNOWN != 0 {
+                    let why = format!("`openat2` with `resolve` {resolve:#x} is not known");
+                    return Ok(Act::Unknown(why));
+                }
+                self.look.is_rooted = resolve & libc::RESOLVE_IN_ROOT != 0;
                 (self.number(0), 1, self.look.word(how)?, mode)
             }
         };

@@ -220,6 +220,7 @@ impl<'a> Witness<'a> {
                 host: self.host,
                 held: call,
                 paths: &mut self.paths,
+                is_rooted: false,
             },
         };
         if call.abi != Abi::native() {

@@ -1,7 +1,7 @@
 //! A call that is held, in the form in which expectations look at calls.
 
 use crate::trace::{Builder, Deed, Reached, Value, View};
-use perf_live::gate::{Held, Paths, Start, Streams, name_of};
+use perf_live::gate::{Held, Look, Paths, Start, Streams, name_of};
 use perf_live::host::Host;
 use perf_records::units::{Nanos, Pid, Tid};
 use std::io;
@@ -211,7 +211,11 @@ impl Place<'_> {
         };
         let absolute = without_dots(&absolute);
         let folder = directory.unwrap_or(libc::AT_FDCWD);
-        let start = Start::of(self.host, thread, folder, given);
+        let start = match self.is_rooted() {
+            Ok(true) => Start::in_folder(self.host, thread, folder),
+            Ok(false) => Start::of(self.host, thread, folder, given),
+            Err(error) => Err(error),
+        };
         let reached = match start.and_then(|start| self.paths.resolve(start, given)) {
             Ok(name) => {
                 let is_led = name != absolute;
@@ -231,6 +235,23 @@ impl Place<'_> {
             }
         };
         (Some(self.in_directory(absolute)), reached)
+    }
+
+    /// Whether the folder of the call's path is its root (`RESOLVE_IN_ROOT` of `openat2(2)`).
+    fn is_rooted(&mut self) -> io::Result<bool> {
+        let held = self.held;
+        if names::name_of(held.abi, held.number) != Some("openat2") {
+            return Ok(false);
+        }
+        let [_, _, how, ..] = held.native_words();
+        let look = Look {
+            host: self.host,
+            held,
+            paths: &mut *self.paths,
+            is_rooted: false,
+        };
+        // struct open_how: flags, mode, resolve.
+        Ok(look.word(how.wrapping_add(16))? & libc::RESOLVE_IN_ROOT != 0)
     }
 
     /// A path as the call has it, of one as the trace shows it: the working directory in place of

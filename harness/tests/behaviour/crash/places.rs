@@ -58,3 +58,29 @@ fn a_file_that_is_opened_as_a_place_is_neither_made_nor_emptied() {
         crash(&python(&script(flags), held), status, &[]);
     }
 }
+
+#[test]
+fn a_path_whose_folder_is_its_root_is_below_it() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // openat2 with O_WRONLY | O_TRUNC, and RESOLVE_IN_ROOT where the path begins at the root.
+    let script = |path: &str, resolve: u32| {
+        format!(
+            "import ctypes, os\nfolder = os.open('.', os.O_RDONLY)\n\
+             how = (ctypes.c_uint64 * 3)(os.O_WRONLY | os.O_TRUNC, 0, {resolve})\n\
+             file = ctypes.CDLL(None).syscall(437, folder, b'{path}', how, 24)\n\
+             assert file >= 0\nos.write(file, b'old')\nos.fsync(file)"
+        )
+    };
+    for (path, resolve) in [("old", 0), ("/old", 0x10), ("/../old", 0x10), ("old", 0x0e)] {
+        let lines = crash(
+            &python(&script(path, resolve), "recovers: { shell: 'test -s old' }"),
+            1,
+            &[],
+        );
+        assert!(
+            lines[0]["calls"].to_string().contains("openat2(old)"),
+            "{lines:?}"
+        );
+    }
+}

@@ -127,3 +127,22 @@ fn a_descriptor_that_came_from_elsewhere_is_not_known_to_be_meant() {
     let (verdict, why) = verdict(&yaml);
     assert_eq!(verdict, "incomplete", "{why}");
 }
+
+#[test]
+fn a_path_whose_folder_is_its_root_is_meant_by_where_it_leads() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // openat2, RESOLVE_IN_ROOT
+    let script = "import ctypes, os\n\
+                  open('it', 'w').close()\n\
+                  libc = ctypes.CDLL(None, use_errno=True)\n\
+                  how = (ctypes.c_uint64 * 3)(os.O_WRONLY, 0, 0x10)\n\
+                  number = libc.syscall(437, os.open('.', os.O_RDONLY), b'/it', how, 24)\n\
+                  print(number, ctypes.get_errno())";
+    passes(&python(
+        script,
+        "openat2",
+        "{ openat2: { path: it, error: EIO } }",
+        "stdout: \"-1 5\\n\"",
+    ));
+}
