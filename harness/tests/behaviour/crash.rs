@@ -4,6 +4,7 @@ mod holes;
 mod labels;
 mod places;
 mod recorded;
+mod same;
 mod sockets;
 mod told;
 mod watch;

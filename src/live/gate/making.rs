@@ -2,11 +2,10 @@
 //! so that its return can be held.
 
 use super::log::{Log, Logged, Sent};
-use super::opened::{name_of, taken};
+use super::opened::{name_of, take};
 use super::supervisor::{End, Held, ended};
 use crate::host::Host;
 use crate::sys::gate::{self, Listener, Reply, signal_thread};
-use crate::sys::inode::Inode;
 use crate::sys::poll;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::stat::{SFlag, fstat};
@@ -82,8 +81,8 @@ struct Order {
     call: Held,
     /// Its thread's process; `None` where that is gone.
     process: Option<u32>,
-    /// The inode of its descriptor, as its thread has it.
-    inode: io::Result<Inode>,
+    /// Its descriptor's open file.
+    descriptor: io::Result<OwnedFd>,
     /// Why it must be made by its own thread, if it must.
     refused: Option<&'static str>,
     /// The most bytes; `None` for all.
@@ -112,7 +111,7 @@ impl Order {
         Self {
             call: *call,
             process: host.process_of(call.thread),
-            inode: host.descriptor_inode(at.0, at.1),
+            descriptor: take(host, at.0, at.1),
             refused: name.and_then(|name| refused(&name)),
             most: match injected.answer {
                 Some(Answer::Short(most)) => Some(most),
@@ -270,14 +269,14 @@ fn answer(
 
 fn make(listener: &Listener, order: Order) -> Made {
     let call = order.call;
-    let [number, address, length, offset, ..] = call.native_words();
+    let [_, address, length, offset, ..] = call.native_words();
     let Some(process) = order.process else {
         return Made::Gone;
     };
     if let Some(why) = order.refused {
         return Made::NoMeans(io::Error::other(why));
     }
-    let descriptor = match taken(process, number as i32, order.inode) {
+    let descriptor = match order.descriptor {
         Err(error) if error.raw_os_error() == Some(libc::EBADF) => {
             return Made::Returned(Err(error));
         }

@@ -4,9 +4,9 @@
 //! callers, `mm/memfd.c` and `d_path()`, of Linux 5.10 to 7.2.
 
 use crate::host::Host;
-use crate::sys::inode::{self, Inode};
+use crate::sys::inode::Inode;
 use crate::sys::{pidfd, socket};
-use perf_records::units::Pid;
+use perf_records::units::{Pid, Tid};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use syscall_model::files::{End, FileKind, Object, Socket};
@@ -110,32 +110,48 @@ fn nameless(
     Ok(if has_names { link } else { path }.to_vec())
 }
 
-/// Takes a descriptor of a thread.
+/// Takes a descriptor of a thread: the very open file that the thread has at that number.
 ///
 /// # Errors
-/// `EBADF` where it is not open; those of `pidfd_getfd(2)`, which asks the table of the process'
-/// first thread: an error where the thread's own has something else there.
+/// `EBADF` where it is not open; those of `pidfd_getfd(2)`. Before Linux 6.9 that asks the table of
+/// the process' first thread: an error where the thread's own has something else there, and where
+/// the kernel cannot compare them (`kcmp(2)`).
 pub(super) fn take(host: &Host, thread: u32, number: i32) -> io::Result<OwnedFd> {
     let gone = || io::Error::from_raw_os_error(libc::ESRCH);
-    let own = host.descriptor_inode(thread, number);
+    match pidfd::open_thread(Tid(thread)) {
+        Ok(thread) => return pidfd::descriptor_of(thread.ok_or_else(gone)?.as_fd(), number),
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {}
+        Err(error) => return Err(error),
+    }
     let process = host.process_of(thread).ok_or_else(gone)?;
-    taken(process, number, own)
-}
-
-/// The same, of a process, for a thread whose own descriptor is of this inode.
-pub(super) fn taken(process: u32, number: i32, own: io::Result<Inode>) -> io::Result<OwnedFd> {
-    let gone = || io::Error::from_raw_os_error(libc::ESRCH);
-    let own = match own {
+    match host.descriptor_inode(thread, number) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(io::Error::from_raw_os_error(libc::EBADF));
         }
         own => own?,
     };
-    let process = pidfd::open(Pid(process))?.ok_or_else(gone)?;
-    let file = pidfd::descriptor_of(process.as_fd(), number)?;
-    match inode::of(file.as_fd())?.is(&own) {
-        true => Ok(file),
-        false => Err(io::Error::other("its thread has descriptors of its own")),
+    taken((process, thread), number)
+}
+
+/// The same by the table of the process' first thread, for a descriptor that is open.
+fn taken((process, thread): (u32, u32), number: i32) -> io::Result<OwnedFd> {
+    let gone = || io::Error::from_raw_os_error(libc::ESRCH);
+    let others = || io::Error::other("its thread has descriptors of its own");
+    let first = pidfd::open(Pid(process))?.ok_or_else(gone)?;
+    let file = match pidfd::descriptor_of(first.as_fd(), number) {
+        // Also where the first thread has ended: then it has no table.
+        Err(error) if error.raw_os_error() == Some(libc::EBADF) => return Err(others()),
+        file => file?,
+    };
+    if process == thread {
+        return Ok(file);
+    }
+    match pidfd::is_same_file((Tid(thread), number), file.as_fd()) {
+        Ok(true) => Ok(file),
+        Ok(false) => Err(others()),
+        Err(error) => Err(io::Error::other(format!(
+            "whether its thread has descriptors of its own is not known: {error}"
+        ))),
     }
 }
 
@@ -175,6 +191,38 @@ fn object(link: &[u8]) -> Option<Object> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn a_descriptor_of_another_thread_is_taken_where_it_is_the_same_open_file() {
+        let (ids, id) = std::sync::mpsc::channel();
+        let (end, ends) = std::sync::mpsc::channel::<()>();
+        let path = std::env::current_exe().expect("a file");
+        let (one, other) = (
+            File::open(&path).expect("it"),
+            File::open(&path).expect("it"),
+        );
+        let work = move || {
+            ids.send(nix::unistd::gettid()).expect("sent");
+            let _end = ends.recv();
+        };
+        let thread = std::thread::spawn(work);
+        let id = id.recv().expect("an id").as_raw() as u32;
+        let at = (std::process::id(), id);
+        let (one, other) = (one.as_raw_fd(), other.as_raw_fd());
+        // Not each kernel is built with kcmp(2): then it is not known.
+        if let Ok(same) = taken(at, one) {
+            let is_same = |number| pidfd::is_same_file((Tid(id), number), same.as_fd());
+            assert!(is_same(one).expect("it"));
+            assert!(
+                !is_same(other).expect("it"),
+                "another open file of the same inode"
+            );
+        }
+        drop(end);
+        thread.join().expect("the thread ends");
+    }
 
     #[test]
     fn what_the_kernel_made_is_told_by_its_link() {

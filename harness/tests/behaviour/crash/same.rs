@@ -1,0 +1,56 @@
+//! A file is told from another that has the same number or the same name in some place.
+
+use super::{crash, python};
+use crate::support::require::{program, require, right_to_trace};
+
+/// What was promised is there.
+const HELD: &str = "recovers: { shell: '[ ! -s acknowledged ] || grep -q NEW old' }";
+
+#[test]
+fn a_thread_with_descriptors_of_its_own_has_its_own_open_files() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // CLONE_FILES
+    let script = |first: &str, own: &str| {
+        format!(
+            "import ctypes, os, threading\nnumber = os.open('old', os.O_WRONLY | {first})\n\
+             def work():\n  ctypes.CDLL(None).unshare(0x400)\n  os.close(number)\n  \
+             assert os.open('old', os.O_WRONLY | {own}) == number\n  os.write(number, b'NEW')\n\
+             thread = threading.Thread(target=work)\nthread.start()\nthread.join()\n\
+             os.write(1, b'saved')"
+        )
+    };
+    crash(&python(&script("os.O_DSYNC", "0"), HELD), 1, &[]);
+    let project = python(&script("0", "os.O_DSYNC"), HELD);
+    let run = project.harness(&["run", "scenarios/it.yaml"]);
+    // Before Linux 6.9 its descriptor cannot be taken.
+    assert!(
+        run.status == 0 || run.stdout.contains("descriptors of its own"),
+        "{}",
+        run.stdout
+    );
+}
+
+#[test]
+fn what_threads_write_behind_the_end_of_the_first_is_seen() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // exit(2) of the first thread alone.
+    let script = "import ctypes, os, platform, threading, time\n\
+                  first = threading.main_thread().native_id\n\
+                  def work():\n  \
+                  while ' Z' not in open(f'/proc/self/task/{first}/stat').read(): time.sleep(0)\n  \
+                  file = os.open('old', os.O_WRONLY)\n  os.write(file, b'bad')\n  os.fsync(file)\n  \
+                  os.pwrite(file, b'old', 0)\n  os.fsync(file)\n  os._exit(0)\n\
+                  threading.Thread(target=work).start()\n\
+                  ctypes.CDLL(None).syscall(93 if platform.machine() == 'aarch64' else 60, 0)";
+    let project = python(script, "recovers: { shell: 'grep -q old old' }");
+    let run = project.harness(&["run", "scenarios/it.yaml"]);
+    run.assert_status(1);
+    // Before Linux 6.9 no descriptor can be taken then.
+    assert!(
+        run.stdout.contains("power cuts") || run.stdout.contains("descriptors of its own"),
+        "{}",
+        run.stdout
+    );
+}
