@@ -58,6 +58,9 @@ pub struct MappedFile {
     pub name: Vec<u8>,
 }
 
+/// What stands for a newline in a name there, and for itself as well: `seq_path()`, fs/seq_file.c.
+const NEWLINE: &[u8] = b"\\012";
+
 /// A line of `/proc/PID/maps`; `None` for memory without a file.
 fn mapped_file(line: &[u8]) -> Option<MappedFile> {
     let mut rest = line;
@@ -194,11 +197,18 @@ impl Host {
     /// The files that are mapped into a thread's memory.
     ///
     /// # Errors
-    /// Those of `read(2)`.
+    /// Those of `read(2)` and `readlink(2)`.
     pub fn mapped_files(&self, thread: u32) -> io::Result<Vec<MappedFile>> {
         let maps = std::fs::read(self.root.join(format!("proc/{thread}/maps")))?;
         let lines = maps.split(|byte| *byte == b'\n');
-        Ok(lines.filter_map(mapped_file).collect())
+        let mut files: Vec<MappedFile> = lines.filter_map(mapped_file).collect();
+        for file in &mut files {
+            if file.name.windows(NEWLINE.len()).any(|part| part == NEWLINE) {
+                let (start, end) = (file.start, file.end);
+                file.name = self.link(&format!("proc/{thread}/map_files/{start:x}-{end:x}"))?;
+            }
+        }
+        Ok(files)
     }
 
     /// The root of a thread, opened as a place to start from.

@@ -54,3 +54,30 @@ fn what_threads_write_behind_the_end_of_the_first_is_seen() {
         run.stdout
     );
 }
+
+#[test]
+fn a_mapped_file_with_a_newline_in_its_name_is_not_the_one_that_is_shown_like_it() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = |synced: &str| {
+        format!(
+            "import mmap, os\n\
+             def new(name):\n  file = os.open(name, os.O_RDWR | os.O_CREAT)\n  \
+             os.ftruncate(file, 4096)\n  os.fsync(file)\n  return mmap.mmap(file, 4096)\n\
+             newline, backslash = new('d\\n'), new('d\\\\012')\nold = new('old')\n\
+             os.fsync(os.open('.', os.O_RDONLY))\n\
+             newline[0:3] = backslash[0:3] = old[0:3] = b'NEW'\n{synced}.flush()\n\
+             os.write(1, b'saved')"
+        )
+    };
+    for (name, file) in [("newline", "d?"), ("backslash", "d*012"), ("old", "old")] {
+        for synced in ["newline", "backslash", "old"] {
+            let held = format!(
+                "model: {{ base: posix, torn: 4096 }}, \
+                 recovers: {{ shell: '[ ! -s acknowledged ] || grep -q NEW {file}' }}"
+            );
+            let status = i32::from(name != synced);
+            crash(&python(&script(synced), &held), status, &[]);
+        }
+    }
+}
