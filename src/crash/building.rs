@@ -2,7 +2,7 @@
 
 use super::calls::is_held;
 use super::making::Builder;
-use super::seen::{Act, Seen};
+use super::seen::{Act, FileId, Seen};
 use super::{Log, LogError, NodeId, Step, Tree};
 use perf_records::units::Nanos;
 use std::collections::{HashMap, VecDeque};
@@ -62,7 +62,7 @@ pub struct Built {
 /// [`LogError`]: what is built does not fit together.
 pub fn build(
     start: Tree,
-    inodes: HashMap<u64, NodeId>,
+    inodes: HashMap<FileId, NodeId>,
     seen: Vec<Seen>,
     ended: Vec<Ended>,
 ) -> Result<Built, LogError> {

@@ -1,6 +1,6 @@
 //! A folder, and what was seen of the calls that changed it, as a recording keeps them.
 
-use super::{Attributes, Content, HELD, Kind, Node, NodeId, SENDING, Seen, Tree};
+use super::{Attributes, Content, FileId, HELD, Kind, Node, NodeId, SENDING, Seen, Tree};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,6 +10,9 @@ pub struct Kept {
     root: u32,
     nodes: Vec<(u32, KeptNode)>,
     inodes: Vec<(u64, u32)>,
+    /// The handles of those that have one.
+    #[serde(default)]
+    handles: Vec<(u32, Name)>,
     /// What was seen of the calls.
     pub seen: Vec<Seen>,
     /// What is to be known beside.
@@ -55,7 +58,7 @@ struct Name(#[serde(with = "text")] Vec<u8>);
 impl Kept {
     /// Keeps a folder, with the inodes of its files, and what was seen.
     #[must_use]
-    pub fn new(tree: &Tree, inodes: &HashMap<u64, NodeId>, seen: &[Seen]) -> Self {
+    pub fn new(tree: &Tree, inodes: &HashMap<FileId, NodeId>, seen: &[Seen]) -> Self {
         let node = |node: &Node| KeptNode {
             kind: match &node.kind {
                 Kind::File(content) => KeptKind::File(content.to_vec()),
@@ -78,12 +81,17 @@ impl Kept {
             group: node.attributes.group,
             xattrs: kept(&node.attributes.xattrs),
         };
-        let mut inodes: Vec<_> = inodes.iter().map(|(inode, id)| (*inode, id.0)).collect();
-        inodes.sort_unstable();
+        let mut files: Vec<_> = inodes.iter().map(|(file, id)| (file, id.0)).collect();
+        files.sort_unstable();
+        let handles = files.iter().filter_map(|(file, id)| {
+            let handle = file.handle.clone();
+            Some((*id, Name(handle?)))
+        });
         Self {
             root: tree.root.0,
             nodes: tree.nodes.iter().map(|(id, it)| (id.0, node(it))).collect(),
-            inodes,
+            handles: handles.collect(),
+            inodes: files.iter().map(|(file, id)| (file.inode, *id)).collect(),
             seen: seen.to_vec(),
             remarks: Vec::new(),
             unknown: Vec::new(),
@@ -140,9 +148,17 @@ impl Kept {
 
     /// Which node each inode was.
     #[must_use]
-    pub fn inodes(&self) -> HashMap<u64, NodeId> {
+    pub fn inodes(&self) -> HashMap<FileId, NodeId> {
+        let handles = self.handles.iter();
+        let handles: HashMap<u32, &Name> = handles.map(|(id, handle)| (*id, handle)).collect();
+        let file = |inode, id| FileId {
+            inode,
+            handle: handles.get(id).map(|handle| handle.0.clone()),
+        };
         let inodes = self.inodes.iter();
-        inodes.map(|(inode, id)| (*inode, NodeId(*id))).collect()
+        inodes
+            .map(|(inode, id)| (file(*inode, id), NodeId(*id)))
+            .collect()
     }
 }
 
@@ -289,10 +305,16 @@ mod tests {
                 ),
             ],
         );
-        let inodes = HashMap::from([(9, file)]);
+        let id = |inode, handle: Option<&[u8]>| FileId {
+            inode,
+            handle: handle.map(<[u8]>::to_vec),
+        };
+        let inodes = HashMap::from([(id(9, None), file), (id(10, Some(b"\xff")), link)]);
         let of = |path: Option<&[u8]>| Opened {
             path: path.map(<[u8]>::to_vec),
             inode: 9,
+            handle: path.map(|_| b"\xfe".to_vec()),
+            shown: None,
         };
         let seen = |call, act| Seen {
             thread: 7,

@@ -3,7 +3,7 @@
 use super::applied::apply;
 use super::described::described;
 use super::ranges::LARGEST;
-use super::seen::{Act, Begin, Maker, Opened, Replacing, Seen, Spot, Synced, Target};
+use super::seen::{Act, Begin, FileId, Maker, Opened, Replacing, Seen, Spot, Synced, Target};
 use super::{Attribute, Attributes, Change, Content, Kind, Node, NodeId, Place, Step, Tree};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -12,7 +12,7 @@ pub(super) struct Builder {
     /// The folder as the steps until here have left it.
     pub(super) now: Tree,
     pub(super) next: u32,
-    pub(super) inodes: HashMap<u64, NodeId>,
+    pub(super) inodes: HashMap<FileId, NodeId>,
     /// Files without a name that no descriptor was seen of yet.
     pub(super) nameless: VecDeque<Attributes>,
     pub(super) made: Vec<(NodeId, Node)>,
@@ -70,19 +70,40 @@ impl Builder {
     }
 
     fn opened(&mut self, file: &Opened) -> Option<NodeId> {
-        let Some(path) = &file.path else {
-            if let Some(known) = self.inodes.get(&file.inode) {
-                return Some(*known);
+        let node = match &file.path {
+            Some(path) => self.walk(path)?,
+            None => self.removed(file)?,
+        };
+        self.inodes.insert(file.id(), node);
+        Some(node)
+    }
+
+    /// The file behind a descriptor that has no name of a path any more.
+    fn removed(&mut self, file: &Opened) -> Option<NodeId> {
+        let known = self.inodes.get(&file.id()).copied();
+        match (known, &file.shown) {
+            // Its number may be that of a file without a name that no descriptor was seen of yet.
+            (Some(node), _) if file.handle.is_none() && !self.nameless.is_empty() => {
+                self.has_name(node).then_some(node)
+            }
+            (Some(node), _) => Some(node),
+            // It has names, and was never seen by one: the path reads like that of a removed file.
+            (None, Some(shown)) => {
+                let node = self.walk(shown)?;
+                let is_other = self.inodes.values().any(|known| *known == node);
+                (!is_other).then_some(node)
             }
             // One without a name, which may get one.
-            let attributes = self.nameless.pop_front().unwrap_or_default();
-            let node = self.new_node(file_of(Vec::new()), attributes);
-            self.inodes.insert(file.inode, node);
-            return Some(node);
-        };
-        let node = self.walk(path)?;
-        self.inodes.insert(file.inode, node);
-        Some(node)
+            (None, None) => {
+                let attributes = self.nameless.pop_front().unwrap_or_default();
+                Some(self.new_node(file_of(Vec::new()), attributes))
+            }
+        }
+    }
+
+    fn has_name(&self, node: NodeId) -> bool {
+        let mut folders = self.now.nodes.values().filter_map(Node::entries);
+        folders.any(|entries| entries.values().any(|named| *named == node))
     }
 
     fn target(&mut self, target: &Target) -> Option<NodeId> {

@@ -75,6 +75,6 @@ pub use kept::Kept;
 pub use log::{Attribute, Change, Fault, Log, LogError, Step};
 pub use model::Model;
 pub use pieces::Pieces;
-pub use seen::{Act, Begin, Maker, Opened, Replacing, Seen, Spot, Synced, Target};
+pub use seen::{Act, Begin, FileId, Maker, Opened, Replacing, Seen, Spot, Synced, Target};
 pub use tree::{Attributes, Kind, Node, NodeId, Place, Tree};
 pub use watched::Watched;

@@ -75,7 +75,7 @@ impl Builder {
 
     /// Takes what a mapped file holds: what differs from the log was stored into it.
     pub(super) fn mapped(&mut self, file: &Opened, content: &[u8]) {
-        let Some(node) = self.inodes.get(&file.inode).copied() else {
+        let Some(node) = self.inodes.get(&file.id()).copied() else {
             self.doubt("a mapped file is not known to the log".to_owned());
             return;
         };

@@ -34,8 +34,17 @@ pub struct Spot {
     pub name: Vec<u8>,
 }
 
+/// What tells a file from the others of its file system.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId {
+    /// The number of its inode, which may come again.
+    pub inode: u64,
+    /// Its handle, which no other file ever has; `None` where the file system has none.
+    pub handle: Option<Vec<u8>>,
+}
+
 /// An open file, as its descriptor has it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opened {
     /// Its present path from the watched folder, which is empty for that folder; `None` where its
     /// name was removed.
@@ -43,6 +52,24 @@ pub struct Opened {
     pub path: Option<Vec<u8>>,
     /// Its inode's number.
     pub inode: u64,
+    /// Its handle.
+    #[serde(default, with = "kept::maybe")]
+    pub handle: Option<Vec<u8>>,
+    /// Of a file that has names: the path that procfs shows, where that reads as if its name was
+    /// removed. Either it was, or it is this.
+    #[serde(default, with = "kept::maybe")]
+    pub shown: Option<Vec<u8>>,
+}
+
+impl Opened {
+    /// What tells it from others.
+    #[must_use]
+    pub fn id(&self) -> FileId {
+        FileId {
+            inode: self.inode,
+            handle: self.handle.clone(),
+        }
+    }
 }
 
 /// What a call names.

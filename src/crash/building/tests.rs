@@ -12,11 +12,12 @@ fn opened(path: Option<&str>, inode: u64) -> Opened {
     Opened {
         path: path.map(|path| path.as_bytes().to_vec()),
         inode,
+        ..Opened::default()
     }
 }
 
 /// A folder with a file `old` of three bytes, whose inode is 1.
-fn start() -> (Tree, HashMap<u64, NodeId>) {
+fn start() -> (Tree, HashMap<FileId, NodeId>) {
     let (root, old) = (NodeId(0), NodeId(1));
     let tree = Tree::new(
         root,
@@ -25,7 +26,7 @@ fn start() -> (Tree, HashMap<u64, NodeId>) {
             (old, Node::file(Content::new(b"old".to_vec()))),
         ],
     );
-    (tree, HashMap::from([(1, old)]))
+    (tree, HashMap::from([(opened(None, 1).id(), old)]))
 }
 
 fn open(name: &str) -> (&'static str, Act, i64) {
@@ -120,6 +121,70 @@ fn an_inode_that_comes_again_is_the_file_of_its_path() {
         write(opened(None, 1), Begin::At(0), "NEW"),
     ]);
     assert_eq!(content(&built, "new"), Some(b"NEW".to_vec()));
+}
+
+#[test]
+fn an_inode_that_comes_again_without_a_name_is_a_file_of_its_own() {
+    let of = |path, handle: Option<&str>| Opened {
+        handle: handle.map(|handle| handle.as_bytes().to_vec()),
+        ..opened(path, 7)
+    };
+    let sync = |file| {
+        (
+            "fsync",
+            Act::Sync {
+                file,
+                only_data: false,
+            },
+            0,
+        )
+    };
+    let nameless = Act::Nameless {
+        mode: 0o644,
+        by: Maker::default(),
+    };
+    let link = |file| Act::Link {
+        of: Target::Opened(file),
+        to: spot("again"),
+    };
+    let of_handles = |handles: [Option<&str>; 2]| {
+        let [first, second] = handles;
+        built(vec![
+            open("new"),
+            write(of(Some("new"), first), Begin::At(0), "one"),
+            ("unlink", Act::Remove(spot("new")), 0),
+            sync(of(None, first)),
+            ("openat", nameless.clone(), 3),
+            write(of(None, second), Begin::At(0), "two"),
+            ("linkat", link(of(None, second)), 0),
+        ])
+    };
+    let known = of_handles([Some("a"), Some("b")]);
+    assert_eq!(known.unknown, Vec::<String>::new());
+    assert_eq!(content(&known, "again"), Some(b"two".to_vec()));
+    let nodes = |built: &Built| built.last.nodes.len();
+    assert_eq!(
+        nodes(&known),
+        nodes(&of_handles([Some("a"), Some("a")])) + 1
+    );
+    // Nothing tells them apart.
+    assert!(!of_handles([None, None]).unknown.is_empty());
+}
+
+#[test]
+fn a_path_that_reads_like_that_of_a_removed_file_is_looked_at_as_it_stands() {
+    let shown = |path: &str, inode| Opened {
+        shown: Some(path.as_bytes().to_vec()),
+        ..opened(None, inode)
+    };
+    let write = |file| write(file, Begin::At(0), "two");
+    let built = |calls| built(calls);
+    let known = built(vec![open("x (deleted)"), write(shown("x (deleted)", 7))]);
+    assert_eq!(known.unknown, Vec::<String>::new());
+    assert_eq!(content(&known, "x (deleted)"), Some(b"two".to_vec()));
+    // It has another name, by which it was never seen.
+    let unknown = built(vec![open("x"), write(shown("x (deleted)", 7))]);
+    assert_eq!(unknown.unknown.len(), 1);
 }
 
 #[test]

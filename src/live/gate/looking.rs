@@ -4,7 +4,7 @@
 use super::opened::take;
 use super::{Held, Paths, Start};
 use crate::host::{Host, MakerIds};
-use crate::sys::{gate, page_size, socket};
+use crate::sys::{gate, inode, page_size, socket};
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::stat::{FileStat, SFlag, fstat};
 use nix::unistd::{Whence, lseek};
@@ -39,6 +39,9 @@ pub struct Look<'a> {
 pub struct OpenFile {
     /// What the kernel calls it, as the workload sees it; `None` for a file without a name.
     pub name: Option<Vec<u8>>,
+    /// Its name in procfs, which ends in ` (deleted)` where its name was removed, and may do so by
+    /// itself.
+    pub link: Vec<u8>,
     /// Its inode.
     pub status: FileStat,
     /// The open file itself.
@@ -75,6 +78,14 @@ impl OpenFile {
 
     fn kind(&self) -> SFlag {
         SFlag::from_bits_truncate(self.status.st_mode) & SFlag::S_IFMT
+    }
+
+    /// What tells it from all other files of its file system; `None` where nothing does.
+    ///
+    /// # Errors
+    /// Those of `name_to_handle_at(2)`.
+    pub fn handle(&self) -> io::Result<Option<Vec<u8>>> {
+        inode::handle_of(self.file.as_fd())
     }
 
     /// Its flags: `F_GETFL`.
@@ -124,10 +135,11 @@ impl Look<'_> {
             file => file?,
         };
         let status = fstat(&file)?;
-        let name = self.host.descriptor_link(thread, number)?;
-        let is_removed = status.st_nlink == 0 || name.ends_with(DELETED);
+        let link = self.host.descriptor_link(thread, number)?;
+        let is_removed = status.st_nlink == 0 || link.ends_with(DELETED);
         Ok(Some(OpenFile {
-            name: (!is_removed).then_some(name),
+            name: (!is_removed).then(|| link.clone()),
+            link,
             status,
             file,
         }))

@@ -47,6 +47,63 @@ pub fn of_path(path: &Path) -> io::Result<Inode> {
     )
 }
 
+/// The handle of an open file, which no other file of its file system has, not even one that comes
+/// later and has its number; `None` where the file system has no handles.
+///
+/// # Errors
+/// Those of `name_to_handle_at(2)`.
+pub fn handle_of(file: BorrowedFd<'_>) -> io::Result<Option<Vec<u8>>> {
+    // AT_HANDLE_FID, include/uapi/linux/fcntl.h: also of file systems that could not open it by the
+    // handle (Linux 6.5).
+    const IDENTITY: i32 = 0x200;
+    match handle(file, libc::AT_EMPTY_PATH | IDENTITY) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+            handle(file, libc::AT_EMPTY_PATH)
+        }
+        other => other,
+    }
+}
+
+/// `struct file_handle` with the most bytes that the kernel takes, include/linux/fs.h.
+#[repr(C)]
+struct Handle {
+    length: u32,
+    kind: i32,
+    bytes: [u8; MOST_OF_HANDLE],
+}
+
+/// `MAX_HANDLE_SZ`, include/linux/exportfs.h.
+const MOST_OF_HANDLE: usize = 128;
+
+fn handle(file: BorrowedFd<'_>, flags: i32) -> io::Result<Option<Vec<u8>>> {
+    let mut handle = Handle {
+        length: MOST_OF_HANDLE as u32,
+        kind: 0,
+        bytes: [0; MOST_OF_HANDLE],
+    };
+    let (mut mount, path) = (0_i32, c"");
+    // SAFETY: a string, a structure that says how long it is, and a number.
+    let got = unsafe {
+        libc::syscall(
+            libc::SYS_name_to_handle_at,
+            file.as_raw_fd(),
+            path.as_ptr(),
+            &raw mut handle,
+            &raw mut mount,
+            flags,
+        )
+    };
+    match check(got) {
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
+        Err(error) => Err(error),
+        Ok(_) => {
+            let bytes = handle.bytes.get(..handle.length as usize);
+            let kind = handle.kind.to_ne_bytes();
+            Ok(bytes.map(|bytes| [&kind[..], bytes].concat()))
+        }
+    }
+}
+
 fn ask(at: i32, path: &CStr, flags: i32) -> io::Result<Inode> {
     let mut about = std::mem::MaybeUninit::<libc::statx>::zeroed();
     let (flags, mask) = (

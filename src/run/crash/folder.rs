@@ -1,12 +1,14 @@
 //! A folder as a tree, and a tree as a folder.
 
 use super::labels::{self, Labels};
-use crate::crash::{Attributes, Content, Kind, Node, NodeId, Tree, Watched};
+use crate::crash::{Attributes, Content, FileId, Kind, Node, NodeId, Tree, Watched};
 use perf_live::sandbox::{FileType, Left, LeftContent};
+use perf_live::sys::inode;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{
     DirBuilderExt, FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt,
@@ -17,7 +19,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(in crate::run) struct Before {
     pub(in crate::run) tree: Tree,
-    pub(in crate::run) inodes: HashMap<u64, NodeId>,
+    pub(in crate::run) inodes: HashMap<FileId, NodeId>,
     /// The devices that they are on.
     pub(in crate::run) devices: BTreeSet<u64>,
 }
@@ -39,12 +41,16 @@ pub(in crate::run) fn scan(root: &Path) -> io::Result<Before> {
 impl Before {
     fn add(&mut self, path: &Path) -> io::Result<NodeId> {
         let status = fs::symlink_metadata(path)?;
-        if let Some(known) = self.inodes.get(&status.ino()) {
+        let file = FileId {
+            inode: status.ino(),
+            handle: handle(path)?,
+        };
+        if let Some(known) = self.inodes.get(&file) {
             return Ok(*known);
         }
         self.devices.insert(status.dev());
         let id = NodeId(u32::try_from(self.inodes.len()).map_err(io::Error::other)?);
-        self.inodes.insert(status.ino(), id);
+        self.inodes.insert(file, id);
         let kind = status.file_type();
         let kind = if kind.is_dir() {
             let mut entries = BTreeMap::new();
@@ -74,6 +80,14 @@ impl Before {
         self.tree.nodes.insert(id, Node { kind, attributes });
         Ok(id)
     }
+}
+
+/// The handle of a file, of which a link is not followed.
+fn handle(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut options = File::options();
+    let flags = libc::O_PATH | libc::O_NOFOLLOW;
+    let file = options.read(true).custom_flags(flags).open(path)?;
+    inode::handle_of(file.as_fd())
 }
 
 /// Makes a folder, which is there and empty, what a tree is.

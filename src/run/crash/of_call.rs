@@ -73,17 +73,37 @@ impl OfCall<'_> {
     }
 
     /// The watched file behind a descriptor.
-    pub(super) fn opened(&self, file: &OpenFile) -> Option<Opened> {
-        let inode = file.status.st_ino;
-        let Some(name) = &file.name else {
-            // Which folder it was in is known of the log, by its inode. A file of another file
-            // system (`memfd_create`) may have the same number.
-            let path = None;
-            let is_here = self.devices.contains(&file.status.st_dev);
-            return is_here.then_some(Opened { path, inode });
+    ///
+    /// # Errors
+    /// What tells it from others could not be read.
+    pub(super) fn opened(&self, file: &OpenFile) -> io::Result<Option<Opened>> {
+        let (path, shown) = match &file.name {
+            Some(name) => (self.below(name), None),
+            None if file.status.st_nlink > 0 => (None, self.below(&file.link)),
+            None => (None, None),
         };
-        let path = Some(self.below(name)?);
-        Some(Opened { path, inode })
+        // Which folder a removed one was in is known of the log, by its inode. A file of another
+        // file system (`memfd_create`) may have the same number.
+        let is_removed = file.status.st_nlink == 0;
+        let is_here = is_removed && self.devices.contains(&file.status.st_dev);
+        if path.is_none() && shown.is_none() && !is_here {
+            return Ok(None);
+        }
+        Ok(Some(Opened {
+            path,
+            inode: file.status.st_ino,
+            handle: file.handle()?,
+            shown,
+        }))
+    }
+
+    /// The watched file behind a descriptor that may be not open.
+    ///
+    /// # Errors
+    /// As [`opened`](Self::opened).
+    pub(super) fn opened_of(&self, file: Option<OpenFile>) -> io::Result<Option<Opened>> {
+        let opened = file.map(|file| self.opened(&file)).transpose()?;
+        Ok(opened.flatten())
     }
 
     pub(super) fn maker(&self) -> io::Result<Maker> {
@@ -159,7 +179,7 @@ impl OfCall<'_> {
         let by = self.maker()?;
         if has(libc::O_TMPFILE) {
             let named = self.look.followed(folder, self.word(path))?;
-            let is_below = self.spot(named).is_some();
+            let is_below = self.target_of(named).is_some();
             return Ok(match is_below {
                 true => Act::Nameless { mode, by },
                 false => Act::Nothing,
@@ -195,13 +215,13 @@ impl OfCall<'_> {
         if name == "syncfs" {
             // Of another file system it makes nothing durable here.
             let is_here = self.devices.contains(&file.status.st_dev);
-            return Ok(match is_here || self.opened(&file).is_some() {
+            return Ok(match is_here || self.opened(&file)?.is_some() {
                 true => Act::SyncAll,
                 false => Act::Nothing,
             });
         }
         let is_file = file.is_regular() || file.is_folder();
-        let opened = self.opened(&file).filter(|_| is_file);
+        let opened = self.opened(&file)?.filter(|_| is_file);
         Ok(opened.map_or(Act::Nothing, |file| Act::Sync {
             file,
             only_data: name == "fdatasync",
@@ -219,7 +239,7 @@ impl OfCall<'_> {
             }));
         }
         let file = self.descriptor(0)?.filter(OpenFile::is_regular);
-        let Some(file) = file.and_then(|file| self.opened(&file)) else {
+        let Some(file) = self.opened_of(file)? else {
             return Ok(Act::Nothing);
         };
         Ok(match name {
@@ -242,7 +262,7 @@ impl OfCall<'_> {
         let (folder, path) = match name {
             "fchmod" | "fchown" => {
                 let file = self.descriptor(0)?;
-                let opened = file.and_then(|file| self.opened(&file));
+                let opened = self.opened_of(file)?;
                 return Ok(opened.map(Target::Opened));
             }
             "chmod" | "chown" | "lchown" => (libc::AT_FDCWD, 0),
@@ -255,7 +275,7 @@ impl OfCall<'_> {
         if flags & libc::AT_EMPTY_PATH as u64 != 0 && self.look.string(self.word(path))?.is_empty()
         {
             let file = self.look.descriptor(folder)?;
-            let opened = file.and_then(|file| self.opened(&file));
+            let opened = self.opened_of(file)?;
             return Ok(opened.map(Target::Opened));
         }
         let follows = name != "lchown" && flags & libc::AT_SYMLINK_NOFOLLOW as u64 == 0;

@@ -22,7 +22,7 @@ impl OfCall<'_> {
         };
         // A mapping for reading may become one for writing.
         let may_write = file.flags()? & libc::O_ACCMODE == libc::O_RDWR;
-        match self.opened(&file).filter(|_| may_write) {
+        match self.opened(&file)?.filter(|_| may_write) {
             None => Ok(None),
             Some(opened) => Ok(Some((opened, file.again()?))),
         }
@@ -57,6 +57,7 @@ impl OfCall<'_> {
                 file: Opened {
                     path: Some(path),
                     inode,
+                    ..Opened::default()
                 },
                 range,
             }),
@@ -68,7 +69,7 @@ impl OfCall<'_> {
             return Ok(Act::Nothing);
         };
         let is_promise = self.promises(&file)?;
-        let opened = self.opened(&file).filter(|_| file.is_regular());
+        let opened = self.opened(&file)?.filter(|_| file.is_regular());
         if opened.is_none() && !is_promise {
             return Ok(Act::Nothing);
         }
@@ -125,7 +126,7 @@ impl OfCall<'_> {
             return Ok(Act::Nothing);
         };
         let is_promise = self.promises(&to)?;
-        let opened = self.opened(&to).filter(|_| to.is_regular());
+        let opened = self.opened(&to)?.filter(|_| to.is_regular());
         if opened.is_none() && !is_promise {
             return Ok(Act::Nothing);
         }
@@ -172,10 +173,13 @@ impl OfCall<'_> {
         }
         let file = self.descriptor(0)?;
         let file = file.filter(|file| file.is_regular() || file.is_folder());
-        let is_here = |file: &OpenFile| {
-            self.devices.contains(&file.status.st_dev) || self.opened(file).is_some()
+        let is_here = match &file {
+            None => false,
+            Some(file) => {
+                self.devices.contains(&file.status.st_dev) || self.opened(file)?.is_some()
+            }
         };
-        Ok(match file.filter(is_here) {
+        Ok(match file.filter(|_| is_here) {
             None => Act::Nothing,
             Some(_) if SHARING.contains(&request) => {
                 Act::Unknown("blocks of another file were shared (`FICLONE`)".to_owned())

@@ -82,7 +82,7 @@ impl OfCall<'_> {
         let of = match number {
             Some(number) => {
                 let file = self.look.descriptor(number)?;
-                let opened = file.and_then(|file| self.opened(&file));
+                let opened = self.opened_of(file)?;
                 opened.map(Target::Opened)
             }
             None if has(libc::AT_SYMLINK_FOLLOW) => {

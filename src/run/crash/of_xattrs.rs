@@ -107,7 +107,7 @@ impl OfCall<'_> {
     fn labelled(&mut self, name: &str, is_at: bool) -> io::Result<Option<Target>> {
         let of_descriptor = |this: &Self, number| -> io::Result<Option<Target>> {
             let file = this.look.descriptor(number)?;
-            let opened = file.and_then(|file| this.opened(&file));
+            let opened = this.opened_of(file)?;
             Ok(opened.map(Target::Opened))
         };
         if name.starts_with('f') {

@@ -41,7 +41,7 @@ pub(in crate::run) struct Witness<'a> {
     paths: Paths,
     seen: Vec<Seen>,
     /// The files of the folder that are mapped for writing.
-    mapped: Vec<(u64, File)>,
+    mapped: Vec<(Opened, File)>,
     /// The last call that was let go on and may change something.
     last: Option<Last>,
     /// What counts the ends of threads' calls.
@@ -177,7 +177,7 @@ impl<'a> Witness<'a> {
 
     /// What is in the files that are mapped for writing.
     fn look_at_mapped(&mut self, thread: u32, name: &'static str) {
-        for (inode, file) in &self.mapped {
+        for (opened, file) in &self.mapped {
             let read = File::try_clone(file).and_then(|mut file| {
                 io::Seek::rewind(&mut file)?;
                 whole(&file, MOST)
@@ -186,7 +186,7 @@ impl<'a> Witness<'a> {
                 Ok(Some(content)) => {
                     let file = Opened {
                         path: None,
-                        inode: *inode,
+                        ..opened.clone()
                     };
                     self.seen.push(Seen {
                         thread,
@@ -230,8 +230,8 @@ impl<'a> Witness<'a> {
             "mmap" => Ok(match of_call.mapping()? {
                 None => Act::Nothing,
                 Some((opened, file)) => {
-                    self.mapped.retain(|(other, _)| *other != opened.inode);
-                    self.mapped.push((opened.inode, file));
+                    self.mapped.retain(|(other, _)| other.id() != opened.id());
+                    self.mapped.push((opened.clone(), file));
                     Act::Maps(opened)
                 }
             }),

@@ -81,3 +81,43 @@ fn a_mapped_file_with_a_newline_in_its_name_is_not_the_one_that_is_shown_like_it
         }
     }
 }
+
+#[test]
+fn a_nameless_file_is_not_taken_for_a_removed_one_that_had_its_inode() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // File systems give the number of an inode away again; linkat with AT_SYMLINK_FOLLOW.
+    let script = |synced: &str| {
+        format!(
+            "import ctypes, os\nfolder = os.open('.', os.O_RDONLY)\n\
+             first = os.open('first', os.O_RDWR | os.O_CREAT)\nos.write(first, b'NEW')\n\
+             os.fsync(first)\nos.fsync(folder)\nos.close(first)\nos.unlink('first')\n\
+             os.fsync(folder)\nfile = os.open('.', os.O_TMPFILE | os.O_RDWR)\n\
+             os.write(file, b'NEW')\n{synced}\n\
+             path = f'/proc/self/fd/{{file}}'.encode()\n\
+             assert ctypes.CDLL(None).linkat(-100, path, -100, b'new', 0x400) == 0\n\
+             os.fsync(folder)\nos.write(1, b'saved')"
+        )
+    };
+    let held = "recovers: { shell: '[ ! -s acknowledged ] || grep -q NEW new' }";
+    crash(&python(&script("os.fsync(file)"), held), 0, &[]);
+    crash(&python(&script("pass"), held), 1, &[]);
+}
+
+#[test]
+fn a_file_whose_name_reads_like_that_of_a_removed_one_is_known_by_it() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // What is written and written back is in no folder at the end.
+    let script = |name: &str| {
+        format!(
+            "import os\nfile = os.open('{name}', os.O_RDWR | os.O_CREAT)\nos.write(file, b'old')\n\
+             os.close(file)\nos.sync()\nfile = os.open('{name}', os.O_RDWR)\n\
+             os.write(file, b'bad')\nos.fsync(file)\nos.pwrite(file, b'old', 0)\nos.fsync(file)"
+        )
+    };
+    let held = "recovers: { shell: '! grep -q bad *' }";
+    for name in ["x", "x (deleted)"] {
+        crash(&python(&script(name), held), 1, &[]);
+    }
+}
