@@ -25,6 +25,9 @@ pub struct Kept {
     /// The files of the folder that the run left which have extended attributes.
     #[serde(default)]
     labels: Vec<(Name, Vec<KeptXattr>)>,
+    /// The users and groups of all files of the folder that the run left.
+    #[serde(default)]
+    owners: Option<Vec<(Name, u32, u32)>>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -97,6 +100,7 @@ impl Kept {
             unknown: Vec::new(),
             promises: String::new(),
             labels: Vec::new(),
+            owners: None,
         }
     }
 
@@ -113,6 +117,23 @@ impl Kept {
         let labels = self.labels.iter();
         let labels = labels.map(|(path, xattrs)| (path.0.clone(), again(xattrs)));
         labels.collect()
+    }
+
+    /// Keeps the users and groups of what the run left, by path.
+    pub fn owned(&mut self, owners: Option<&BTreeMap<Vec<u8>, (u32, u32)>>) {
+        self.owners = owners.map(|owners| {
+            let owners = owners.iter();
+            let owners = owners.map(|(path, (user, group))| (Name(path.clone()), *user, *group));
+            owners.collect()
+        });
+    }
+
+    /// The users and groups of what the run left, by path; `None` where they are not known.
+    #[must_use]
+    pub fn owners(&self) -> Option<BTreeMap<Vec<u8>, (u32, u32)>> {
+        let owners = self.owners.as_ref()?.iter();
+        let owners = owners.map(|(path, user, group)| (path.0.clone(), (*user, *group)));
+        Some(owners.collect())
     }
 
     /// The folder.

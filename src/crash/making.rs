@@ -166,7 +166,11 @@ impl Builder {
                     }
                 }
             }
-            Act::Nameless { mode, by } => self.nameless.push_back(attributes(*mode, *by)),
+            Act::Nameless { folder, mode, by } => {
+                let above = folder.as_ref().and_then(|folder| self.walk(folder));
+                let attributes = self.inherited(above, (*mode, *by), false);
+                self.nameless.push_back(attributes);
+            }
             Act::MakeFolder { at, mode, by } => {
                 let place = self.place(at)?;
                 let kind = Kind::Folder(BTreeMap::new());
@@ -224,8 +228,30 @@ impl Builder {
     }
 
     fn enter(&mut self, at: Place, kind: Kind, mode: u32, by: Maker, call: &str) {
-        let node = self.new_node(kind, attributes(mode, by));
+        let is_folder = matches!(kind, Kind::Folder(_));
+        let attributes = self.inherited(Some(at.folder), (mode, by), is_folder);
+        let node = self.new_node(kind, attributes);
         self.step(Step::Change(Change::Enter { at, node }), call);
+    }
+
+    /// What a new file in a folder has: a folder with the set-group-ID bit gives its group, and to
+    /// folders the bit as well (`inode_init_owner()`, fs/inode.c).
+    fn inherited(
+        &self,
+        folder: Option<NodeId>,
+        (mode, by): (u32, Maker),
+        is_folder: bool,
+    ) -> Attributes {
+        let folder = folder.and_then(|folder| self.now.nodes.get(&folder));
+        let giver = folder.map(|folder| &folder.attributes);
+        let giver = giver.filter(|giver| giver.mode & libc::S_ISGID != 0);
+        let bit = giver.filter(|_| is_folder).map_or(0, |_| libc::S_ISGID);
+        Attributes {
+            mode: mode & 0o7777 & !by.umask | bit,
+            owner: by.owner.0,
+            group: giver.map_or(by.owner.1, |giver| giver.group),
+            xattrs: BTreeMap::new(),
+        }
     }
 
     fn rename(
@@ -349,13 +375,4 @@ impl Builder {
 
 fn file_of(bytes: Vec<u8>) -> Kind {
     Kind::File(Content::new(bytes))
-}
-
-fn attributes(mode: u32, by: Maker) -> Attributes {
-    Attributes {
-        mode: mode & 0o7777 & !by.umask,
-        owner: by.owner.0,
-        group: by.owner.1,
-        xattrs: BTreeMap::new(),
-    }
 }

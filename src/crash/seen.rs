@@ -142,6 +142,9 @@ pub enum Act {
     },
     /// Makes a file without a name (`O_TMPFILE`).
     Nameless {
+        /// The folder, as that of a [`Spot`]; `None` where it is not known.
+        #[serde(default, with = "kept::maybe")]
+        folder: Option<Vec<u8>>,
         /// Its mode.
         mode: u32,
         /// Who makes it.

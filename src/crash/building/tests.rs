@@ -140,6 +140,7 @@ fn an_inode_that_comes_again_without_a_name_is_a_file_of_its_own() {
         )
     };
     let nameless = Act::Nameless {
+        folder: None,
         mode: 0o644,
         by: Maker::default(),
     };
@@ -185,6 +186,58 @@ fn a_path_that_reads_like_that_of_a_removed_file_is_looked_at_as_it_stands() {
     // It has another name, by which it was never seen.
     let unknown = built(vec![open("x"), write(shown("x (deleted)", 7))]);
     assert_eq!(unknown.unknown.len(), 1);
+}
+
+#[test]
+fn a_folder_with_the_set_group_id_bit_gives_its_group_to_what_is_made_there() {
+    let file = || Target::Watched(Vec::new());
+    let by = Maker {
+        owner: (1, 2),
+        umask: 0o022,
+    };
+    let (owner, bit) = (
+        Act::Owner {
+            file: file(),
+            user: u32::MAX,
+            group: 7,
+        },
+        Act::Mode {
+            file: file(),
+            mode: 0o2755,
+        },
+    );
+    let folder = Act::MakeFolder {
+        at: spot("folder"),
+        mode: 0o777,
+        by,
+    };
+    let nameless = Act::Nameless {
+        folder: Some(b"folder".to_vec()),
+        mode: 0o600,
+        by,
+    };
+    let link = Act::Link {
+        of: Target::Opened(opened(None, 9)),
+        to: spot("named"),
+    };
+    let built = built(vec![
+        open("before"),
+        ("chown", owner, 0),
+        ("chmod", bit, 0),
+        open("file"),
+        ("mkdir", folder, 0),
+        ("openat", nameless, 3),
+        ("linkat", link, 0),
+    ]);
+    assert_eq!(built.unknown, Vec::<String>::new());
+    let of = |path: &str| {
+        let attributes = &built.last.find(path.as_bytes()).expect(path).attributes;
+        (attributes.mode, attributes.owner, attributes.group)
+    };
+    assert_eq!(of("before"), (0o644, 0, 0));
+    assert_eq!(of("file"), (0o644, 0, 7));
+    assert_eq!(of("folder"), (0o2755, 1, 7));
+    assert_eq!(of("named"), (0o600, 1, 7));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Runs the recovery on each state.
 
-use super::folder::{Before, compare, differences, lay};
+use super::folder::{Before, Found, compare, differences, lay};
 use super::witness::Witnessed;
 use crate::crash::{Built, Coverage, Ended, Kept, Lost, Part, Pieces, State, Tree, build};
 use crate::plan::{CrashPlan, Plan};
@@ -47,7 +47,14 @@ pub(in crate::run) fn conclude(
     }
     if built.unknown.is_empty() {
         let compared = match left() {
-            Known::Yes(left) => compare(&built.last, (&left, &witnessed.labels), &crash.watch),
+            Known::Yes(left) => {
+                let found = Found {
+                    left: &left,
+                    labels: &witnessed.labels,
+                    owners: witnessed.owners.as_ref(),
+                };
+                compare(&built.last, found, &crash.watch)
+            }
             Known::No(why) => Err(why),
         };
         if let Err(why) = compared {
@@ -102,6 +109,7 @@ pub(in crate::run) fn keep(before: &Before, witnessed: &Witnessed) -> Kept {
     kept.unknown.clone_from(&witnessed.unknown);
     kept.promises.clone_from(&witnessed.promises);
     kept.leave(&witnessed.labels);
+    kept.owned(witnessed.owners.as_ref());
     kept
 }
 
@@ -118,6 +126,7 @@ pub(in crate::run) fn kept(kept: &Kept) -> (Before, Witnessed) {
         unknown: kept.unknown.clone(),
         promises: kept.promises.clone(),
         labels: kept.left(),
+        owners: kept.owners(),
     };
     (before, witnessed)
 }

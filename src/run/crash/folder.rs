@@ -1,6 +1,6 @@
 //! A folder as a tree, and a tree as a folder.
 
-use super::labels::{self, Labels};
+use super::labels::{self, Labels, Owner};
 use crate::crash::{Attributes, Content, FileId, Kind, Node, NodeId, Tree, Watched};
 use perf_live::sandbox::{FileType, Left, LeftContent};
 use perf_live::sys::inode;
@@ -193,14 +193,28 @@ fn own(path: &Path, attributes: &Attributes) -> io::Result<()> {
     }
 }
 
-/// Compares a tree with what a run has left, and the extended attributes there; says what differs
-/// first.
+/// What a run has left.
+pub(super) struct Found<'a> {
+    /// Names, content and modes.
+    pub(super) left: &'a Left,
+    /// The extended attributes of those that have one.
+    pub(super) labels: &'a BTreeMap<Vec<u8>, Labels>,
+    /// The owners of all; `None` where they are not known.
+    pub(super) owners: Option<&'a BTreeMap<Vec<u8>, Owner>>,
+}
+
+/// Compares a tree with what a run has left, and the extended attributes and owners there; says what
+/// differs first.
 ///
 /// # Errors
 /// The difference, for people.
 pub(super) fn compare(
     tree: &Tree,
-    (left, labels): (&Left, &BTreeMap<Vec<u8>, Labels>),
+    Found {
+        left,
+        labels,
+        owners,
+    }: Found<'_>,
     watched: &Watched,
 ) -> Result<(), String> {
     let shown = |path: &[u8]| String::from_utf8_lossy(path).escape_debug().to_string();
@@ -235,7 +249,14 @@ pub(super) fn compare(
     let of_root = tree.nodes.get(&tree.root).map(|node| (&[][..], node));
     let of_root = of_root.filter(|_| watched.has(&[]));
     let nodes = files.iter().map(|(path, node)| (path.as_slice(), *node));
+    let Some(owners) = owners else {
+        return Err("who owns what it left is not known".to_owned());
+    };
     for (path, node) in nodes.chain(of_root) {
+        let owner = (node.attributes.owner, node.attributes.group);
+        if owners.get(path) != Some(&owner) {
+            return Err(format!("`{}` has another owner or group", shown(path)));
+        }
         let none = Labels::new();
         if node.attributes.xattrs != *labels.get(path).unwrap_or(&none) {
             return Err(format!("`{}` has other extended attributes", shown(path)));

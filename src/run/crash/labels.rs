@@ -1,4 +1,4 @@
-//! Extended attributes of files, as the folder has them.
+//! Owners and extended attributes of files, as the folder has them.
 
 use crate::crash::{Attributes, Watched};
 use perf_live::sys::xattr;
@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The attributes of a file that are in states.
@@ -42,19 +43,38 @@ pub(super) fn give(path: &Path, labels: &Labels) -> io::Result<()> {
         .try_for_each(|(name, value)| xattr::set(path, name, value))
 }
 
-/// The attributes of the watched files that have one, by their paths from the working directory,
-/// whose own path is empty. Nothing changes the directory at this moment.
+/// The user and the group of a file.
+pub(super) type Owner = (u32, u32);
+
+/// What watched files have beside their content and their mode, by their paths from the working
+/// directory, whose own path is empty.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    /// The attributes of those that have one.
+    pub(super) labels: BTreeMap<Vec<u8>, Labels>,
+    /// The owners of all.
+    pub(super) owners: BTreeMap<Vec<u8>, Owner>,
+}
+
+/// What the watched files have. Nothing changes the directory at this moment.
 ///
 /// # Errors
 /// Those of reading it; that there is more than is looked at.
-pub(super) fn left(root: &Path, watched: &Watched) -> io::Result<BTreeMap<Vec<u8>, Labels>> {
-    let mut left = BTreeMap::new();
+pub(super) fn left(root: &Path, watched: &Watched) -> io::Result<Beside> {
+    let mut left = Beside::default();
     let mut folders = vec![Vec::new()];
     let mut looked_at = 0;
     let mut note = |path: &[u8]| -> io::Result<()> {
-        let labels = of(&root.join(std::ffi::OsStr::from_bytes(path)))?;
-        if !labels.is_empty() && watched.has(path) {
-            left.insert(path.to_owned(), labels);
+        let file = root.join(std::ffi::OsStr::from_bytes(path));
+        let labels = of(&file)?;
+        if !watched.has(path) {
+            return Ok(());
+        }
+        let status = fs::symlink_metadata(&file)?;
+        left.owners
+            .insert(path.to_owned(), (status.uid(), status.gid()));
+        if !labels.is_empty() {
+            left.labels.insert(path.to_owned(), labels);
         }
         Ok(())
     };

@@ -66,8 +66,7 @@ impl OfCall<'_> {
 
     /// What is found under a name: a watched file, or a watched folder itself.
     pub(super) fn target_of(&self, named: Named) -> Option<Target> {
-        let above = named.folder.strip_suffix(b"/").unwrap_or(&named.folder);
-        let path = [above, b"/", &named.last].concat();
+        let path = whole(&named);
         let itself = || self.below(&path).map(Target::Watched);
         self.spot(named).map(Target::Named).or_else(itself)
     }
@@ -179,10 +178,14 @@ impl OfCall<'_> {
         let by = self.maker()?;
         if has(libc::O_TMPFILE) {
             let named = self.look.followed(folder, self.word(path))?;
-            let is_below = self.target_of(named).is_some();
-            return Ok(match is_below {
-                true => Act::Nameless { mode, by },
-                false => Act::Nothing,
+            let folder = self.below(&whole(&named));
+            return Ok(match folder {
+                Some(folder) => Act::Nameless {
+                    folder: Some(folder),
+                    mode,
+                    by,
+                },
+                None => Act::Nothing,
             });
         }
         if !has(libc::O_CREAT) && !has(libc::O_TRUNC) {
@@ -303,4 +306,10 @@ impl OfCall<'_> {
         let file = self.target(name, 4)?;
         Ok(file.map_or(Act::Nothing, |file| Act::Owner { file, user, group }))
     }
+}
+
+/// The whole of a path.
+fn whole(named: &Named) -> Vec<u8> {
+    let above = named.folder.strip_suffix(b"/").unwrap_or(&named.folder);
+    [above, b"/", &named.last].concat()
 }

@@ -72,15 +72,20 @@ pub(in crate::run) struct Witnessed {
     pub(in crate::run) promises: String,
     /// The extended attributes of the files that the run left, by their paths.
     pub(in crate::run) labels: BTreeMap<Vec<u8>, BTreeMap<Vec<u8>, Vec<u8>>>,
+    /// The users and groups of all files that the run left; `None` where that is not known.
+    pub(in crate::run) owners: Option<BTreeMap<Vec<u8>, (u32, u32)>>,
 }
 
 impl Witnessed {
-    /// Reads the extended attributes of the folder, which nothing changes any more.
+    /// Reads the owners and the extended attributes of the folder, which nothing changes any more.
     pub(in crate::run) fn look_at_labels(&mut self, root: &Path, watched: &Watched) {
         match super::labels::left(root, watched) {
-            Ok(labels) => self.labels = labels,
+            Ok(left) => {
+                self.labels = left.labels;
+                self.owners = Some(left.owners);
+            }
             Err(error) => {
-                let why = format!("the extended attributes that the run left: {error}");
+                let why = format!("the owners and extended attributes that the run left: {error}");
                 self.unknown.push(why);
             }
         }
@@ -121,6 +126,7 @@ impl<'a> Witness<'a> {
             unknown: self.unknown.into_iter().collect(),
             promises: String::new(),
             labels: BTreeMap::new(),
+            owners: None,
         }
     }
 

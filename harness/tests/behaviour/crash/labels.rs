@@ -1,6 +1,6 @@
 //! Extended attributes are in states like all else that a file has.
 
-use super::{crash, is_unknown, lost, python};
+use super::{crash, is_unknown, lost, python, shell};
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 use perf_live::sys::xattr;
@@ -185,4 +185,26 @@ fn a_list_of_access_that_says_no_more_than_a_mode_is_one() {
     );
     let project = python(&named, "recovers: { run: ['true'] }");
     is_unknown(&project, "are in no state");
+}
+
+#[test]
+fn what_is_made_in_a_folder_with_the_set_group_id_bit_has_its_group_and_folders_the_bit() {
+    require!(right_to_trace());
+    // Only root may give a folder to any group.
+    let group = if nix::unistd::Uid::effective().is_root() {
+        "7"
+    } else {
+        "$(id -g)"
+    };
+    let project = |held: &str| {
+        let script = format!("chgrp {group} .; chmod 2755 .; mkdir in; > in/it; sync");
+        let recovers = format!("recovers: {{ shell: \"[ ! -e in/it ] || [ {held} ]\" }}");
+        shell(&script, &recovers)
+    };
+    let bit = "$(stat -c %a in) = 2755".to_owned();
+    let of_file = format!("$(stat -c %g in/it) = {group}");
+    for held in [bit, of_file] {
+        crash(&project(&held), 0, &[]);
+        crash(&project(&format!("! {held}")), 1, &[]);
+    }
 }
