@@ -1,18 +1,17 @@
 //! Makes a call for the workload, on the workload's own descriptor: with fewer bytes, or as it is,
 //! so that its return can be held.
 
+use super::buffer::Buffer;
+use super::depending::{is_of_kernel, refused};
 use super::log::{Log, Logged, Sent};
 use super::opened::{name_of, take};
 use super::supervisor::{End, Held, ended};
 use crate::host::Host;
 use crate::sys::gate::{self, Listener, Reply, signal_thread};
 use crate::sys::poll;
+use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::stat::{SFlag, fstat};
-use nix::sys::statfs::{
-    CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC, FsType, PROC_SUPER_MAGIC,
-    SECURITYFS_MAGIC, SYSFS_MAGIC, TRACEFS_MAGIC, fstatfs,
-};
 use nix::sys::uio::{pread, pwrite};
 use nix::unistd::{Whence, fdatasync, fsync, lseek};
 use std::io;
@@ -29,17 +28,6 @@ pub const SHORTER: [&str; 4] = ["pread64", "pwrite64", "read", "write"];
 /// The calls that can be made for the workload: their effect lies in an open file and a buffer, and
 /// not in the task that makes them.
 pub const MADE: [&str; 6] = ["fdatasync", "fsync", "pread64", "pwrite64", "read", "write"];
-
-/// File systems without a disk, whose files are the kernel's own.
-const OF_KERNEL: [FsType; 7] = [
-    CGROUP_SUPER_MAGIC,
-    CGROUP2_SUPER_MAGIC,
-    DEBUGFS_MAGIC,
-    PROC_SUPER_MAGIC,
-    SECURITYFS_MAGIC,
-    SYSFS_MAGIC,
-    TRACEFS_MAGIC,
-];
 
 // How often it is looked whether the workload still waits, while its descriptor is not ready or its
 // return is held.
@@ -120,21 +108,6 @@ impl Order {
             late: Duration::from_nanos(injected.late.map_or(0, |late| late.0)),
         }
     }
-}
-
-/// Why calls on this must be made by their own thread.
-fn refused(name: &[u8]) -> Option<&'static str> {
-    match name {
-        b"signalfd" => Some("a signalfd tells the signals of who reads it"),
-        b"netlink" => Some("netlink looks at who writes"),
-        _ => None,
-    }
-}
-
-/// Whether a file is the kernel's own, and looks at who reads and writes it.
-fn is_of_kernel(file: &OwnedFd) -> io::Result<bool> {
-    let kind = fstatfs(file)?.filesystem_type();
-    Ok(OF_KERNEL.contains(&kind))
 }
 
 impl Making {
@@ -301,9 +274,9 @@ fn make(listener: &Listener, order: Order) -> Made {
         }
         None => length,
     };
-    let mut bytes = vec![0; length as usize];
+    let mut bytes = Buffer::like(address, length as usize);
     if matches!(name, "write" | "pwrite64") {
-        match gate::read_memory(call.thread, address, &mut bytes) {
+        match gate::read_memory(call.thread, address, bytes.all()) {
             Ok(there) => bytes.truncate(there),
             Err(error) if error.raw_os_error() == Some(libc::EFAULT) => {
                 return Made::Returned(Err(error));
@@ -311,7 +284,7 @@ fn make(listener: &Listener, order: Order) -> Made {
             Err(error) => return Made::NoMeans(error),
         }
         let at = (name == "pwrite64").then_some(offset);
-        match fits(&descriptor, process, at, bytes.len() as u64) {
+        match fits(&descriptor, process, at, bytes.length as u64) {
             Ok(true) => {}
             Ok(false) => {
                 let why = "it would go beyond the workload's limit for files";
@@ -321,7 +294,7 @@ fn make(listener: &Listener, order: Order) -> Made {
         }
     }
     if !is_sync && !matches!(name, "write" | "pwrite64") {
-        return fetch(listener, &call, &descriptor, bytes);
+        return fetch(listener, (&call, order.most), &descriptor, bytes);
     }
     // What was read until here may have been another task's.
     match listener.is_waiting(call.id()) {
@@ -332,10 +305,10 @@ fn make(listener: &Listener, order: Order) -> Made {
     let returned = match name {
         "fsync" => fsync(&descriptor).map(|()| 0),
         "fdatasync" => fdatasync(&descriptor).map(|()| 0),
-        "write" => nix::unistd::write(&descriptor, &bytes),
-        _ => pwrite(&descriptor, &bytes, offset as i64),
+        "write" => nix::unistd::write(&descriptor, bytes.all()),
+        _ => pwrite(&descriptor, bytes.all(), offset as i64),
     };
-    Made::Returned(returned.map_err(io::Error::from))
+    returned_by(returned, &descriptor, order.most)
 }
 
 /// Whether a write of so many bytes stays below the workload's limit for files, which is not that
@@ -356,13 +329,32 @@ fn fits(file: &OwnedFd, process: u32, at: Option<u64>, length: u64) -> io::Resul
     Ok(at.saturating_add(length) <= limit)
 }
 
+/// What a call returned that moved no bytes into the workload's memory. With `O_DIRECT` bytes are
+/// moved in blocks: less than one is another call, which fails.
+fn returned_by(returned: nix::Result<usize>, file: &OwnedFd, most: Option<u64>) -> Made {
+    let is_direct = || {
+        let flags = fcntl(file, FcntlArg::F_GETFL);
+        flags.is_ok_and(|flags| OFlag::from_bits_retain(flags).contains(OFlag::O_DIRECT))
+    };
+    if returned == Err(Errno::EINVAL) && most.is_some() && is_direct() {
+        let why = "fewer bytes of a file that is open with O_DIRECT are whole blocks";
+        return Made::NoMeans(io::Error::other(why));
+    }
+    Made::Returned(returned.map_err(io::Error::from))
+}
+
 /// Makes a call that reads.
-fn fetch(listener: &Listener, call: &Held, descriptor: &OwnedFd, mut bytes: Vec<u8>) -> Made {
+fn fetch(
+    listener: &Listener,
+    (call, most): (&Held, Option<u64>),
+    descriptor: &OwnedFd,
+    mut bytes: Buffer,
+) -> Made {
     let [_, address, _, offset, ..] = call.native_words();
     // The call itself says what there is, where it does not wait.
     let mut waits = match fcntl(descriptor, FcntlArg::F_GETFL) {
         Ok(flags) => {
-            !bytes.is_empty() && !OFlag::from_bits_retain(flags).contains(OFlag::O_NONBLOCK)
+            bytes.length > 0 && !OFlag::from_bits_retain(flags).contains(OFlag::O_NONBLOCK)
         }
         Err(error) => return Made::NoMeans(error.into()),
     };
@@ -377,33 +369,17 @@ fn fetch(listener: &Listener, call: &Held, descriptor: &OwnedFd, mut bytes: Vec<
         }
     }
     let got = match names::name_of(call.abi, call.number) {
-        Some("read") => nix::unistd::read(descriptor.as_fd(), &mut bytes),
-        _ => pread(descriptor, &mut bytes, offset as i64),
+        Some("read") => nix::unistd::read(descriptor.as_fd(), bytes.all()),
+        _ => pread(descriptor, bytes.all(), offset as i64),
     };
     let got = match got {
-        Ok(0) => return Made::Returned(Ok(0)),
-        Ok(got) => got,
-        Err(error) => return Made::Returned(Err(error.into())),
+        Ok(got) if got > 0 => got,
+        other => return returned_by(other, descriptor, most),
     };
     bytes.truncate(got);
-    match gate::write_memory(call.thread, address, &bytes) {
+    match gate::write_memory(call.thread, address, bytes.all()) {
         Ok(there) if there == got => Made::Returned(Ok(got)),
         Ok(_) => Made::Torn(io::Error::from_raw_os_error(libc::EFAULT)),
         Err(error) => Made::Torn(error),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_depends_on_the_task_that_asks_is_not_made_for_another() {
-        for name in ["signalfd", "netlink"] {
-            assert!(refused(name.as_bytes()).is_some(), "{name}");
-        }
-        for name in ["pipe", "tcp", "/signalfd"] {
-            assert!(refused(name.as_bytes()).is_none(), "{name}");
-        }
     }
 }

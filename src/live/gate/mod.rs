@@ -10,6 +10,8 @@
 //! seccomp before it fires the tracepoint. The log has what is missing there.
 
 mod allowing;
+mod buffer;
+mod depending;
 mod filter;
 mod log;
 mod looking;

@@ -143,3 +143,49 @@ fn a_recording_of_a_call_whose_return_was_held_is_judged_as_the_run_was() {
     let line = "fsync(<$DIR/script.py>) = 0 (DELAYED)";
     assert_eq!(told[0]["done_to"][0]["line"], line);
 }
+
+#[test]
+fn a_call_of_a_file_that_bypasses_the_cache_is_made_for_its_thread_as_it_is() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // Where the file system has no O_DIRECT, it is an ordinary file.
+    let script = "import ctypes, mmap, os\n\
+                  pages = mmap.mmap(-1, 8192)\n\
+                  flags = os.O_RDWR | os.O_CREAT\n\
+                  try: file = os.open('it', flags | os.O_DIRECT)\n\
+                  except OSError: file = os.open('it', flags)\n\
+                  print(sum(os.write(file, pages) for _ in range(20)))\n\
+                  libc = ctypes.CDLL(None)\n\
+                  here = ctypes.addressof(ctypes.c_char.from_buffer(pages))\n\
+                  read = lambda: libc.pread(file, ctypes.c_void_p(here), 8192, 0)\n\
+                  print(sum(read() for _ in range(20)))";
+    passes(&python(
+        script,
+        "write, pread64",
+        "{ write: { fd: it, delay: { after: 1ms } } }, \
+         { pread64: { fd: it, delay: { after: 1ms } } }",
+        "stdout: \"163840\\n163840\\n\"",
+    ));
+}
+
+#[test]
+fn fewer_bytes_than_a_block_of_a_file_that_bypasses_the_cache_are_no_shorter_call() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import mmap, os\n\
+                  pages = mmap.mmap(-1, 8192)\n\
+                  flags = os.O_RDWR | os.O_CREAT\n\
+                  try: file = os.open('it', flags | os.O_DIRECT)\n\
+                  except OSError: file = os.open('it', flags)\n\
+                  written = os.write(file, pages)\n\
+                  assert written in (2, 8192)\nassert os.stat('it').st_size == written";
+    let fault = "{ write: { fd: it, short: 2 } }";
+    let project = Project::with("it", &python(script, "write", fault, "exit: 0"));
+    let run = project.harness(&["run", "--format", "json", "scenarios"]);
+    // A file system that takes any bytes writes them.
+    match run.verdicts()["it"].0.as_str() {
+        "pass" => {}
+        "incomplete" => assert!(run.stdout.contains("whole blocks"), "{run:?}"),
+        other => panic!("{other}: {run:?}"),
+    }
+}
