@@ -37,6 +37,11 @@ impl HeldCalls {
         self.calls.is_empty()
     }
 
+    /// The calls, each by the word of its convention and its number there.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.calls.iter().copied()
+    }
+
     /// The program for the kernel. Calls with this word as their sixth, which none of them has,
     /// are those of the cork, and pass.
     #[must_use]

@@ -3,9 +3,12 @@
 use super::of_call::{MOST, OfCall};
 use super::of_sockets::Stream;
 use crate::crash::{Act, Opened, Seen, Synced, Watched, is_held};
-use crate::plan::REFUSED;
+use crate::plan::{REFUSED, watched as watched_calls};
+use crate::run::gate::TRACER;
 use perf_live::events::{Counted, Counter, EventRequest};
-use perf_live::gate::{Decision, End, Held, Judge, Logged, Look, Paths, whole};
+use perf_live::gate::{
+    Decision, End, Held, HeldCalls, Judge, Logged, Look, Paths, asks_tracer, whole,
+};
 use perf_live::host::Host;
 use perf_live::sys::monotonic_now;
 use perf_records::units::Pid;
@@ -39,6 +42,8 @@ pub(in crate::run) struct Witness<'a> {
     /// Where promises are made.
     stream: Stream,
     paths: Paths,
+    /// All calls that are held.
+    held: HeldCalls,
     seen: Vec<Seen>,
     /// The files of the folder that are mapped for writing.
     mapped: Vec<(Opened, File)>,
@@ -105,6 +110,7 @@ impl<'a> Witness<'a> {
             folder: folder.to_owned(),
             watched,
             devices,
+            held: watched_calls(matches!(stream, Stream::Socket(_))),
             stream,
             paths,
             seen: Vec::new(),
@@ -242,6 +248,10 @@ impl<'a> Witness<'a> {
                 }
             }),
             "msync" => of_call.msync(),
+            "prctl" | "seccomp" => Ok(match asks_tracer(call, &self.held)? {
+                true => Act::Unknown(TRACER.to_owned()),
+                false => Act::Nothing,
+            }),
             _ => of_call.act(name),
         }
     }

@@ -6,11 +6,13 @@ use super::callers::{Callers, why};
 use super::counts::Counts;
 use super::deed::{self, Main, Maker};
 use crate::matching::{Matcher, is_meant};
-use crate::plan::{FaultPlan, REFUSED, is_guarded};
+use crate::plan::{FaultPlan, REFUSED, held, is_guarded};
 use crate::scenario::{Per, Test};
 use crate::trace::{Deed, Reached, Value, View};
 use crate::verdict::Faults;
-use perf_live::gate::{Decision, End, Held, Judge, Logged, Paths, Streams, read_memory};
+use perf_live::gate::{
+    Decision, End, Held, HeldCalls, Judge, Logged, Paths, Streams, asks_tracer, read_memory,
+};
 use perf_records::space::Stack;
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
@@ -31,6 +33,8 @@ pub(super) struct Decider<'a> {
     paths: Paths,
     /// Finds the functions that led to calls, where a fault asks for them.
     callers: Option<Callers<'a>>,
+    /// All calls that are held.
+    held: HeldCalls,
     unknown: BTreeSet<String>,
     remarks: BTreeSet<&'static str>,
 }
@@ -41,6 +45,9 @@ const NO_RINGS: &str =
     "io_uring_setup was answered with ENOSYS: what a ring does could not be held";
 const NO_AIO: &str = "io_setup was answered with ENOSYS: what is submitted there could not be held";
 const OWN_LISTENER: &str = "the workload asked for a listener of its own for seccomp, and got EBUSY: the faults have the only one";
+
+pub(in crate::run) const TRACER: &str = "the workload has a filter of its own by which its tracer is asked (`SECCOMP_RET_TRACE`) for \
+     a call that is held: it is made without; run it without that filter";
 
 impl<'a> Decider<'a> {
     pub(super) fn new(
@@ -58,6 +65,7 @@ impl<'a> Decider<'a> {
             streams,
             paths,
             callers,
+            held: held(doing.faults),
             doing,
             view: View {
                 directory: Some(doing.directory.to_string_lossy().into_owned()),
@@ -144,6 +152,16 @@ impl<'a> Decider<'a> {
         const FILTER: u64 = 1;
         const NEW_LISTENER: u64 = 1 << 3;
         let [operation, flags, ..] = call.arguments;
+        match asks_tracer(call, &self.held) {
+            Ok(false) => {}
+            Ok(true) => {
+                self.unknown.insert(TRACER.to_owned());
+            }
+            Err(error) => {
+                let why = format!("a filter of the workload's own could not be read: {error}");
+                self.unknown.insert(why);
+            }
+        }
         if name == "seccomp" && operation == FILTER && flags & NEW_LISTENER != 0 {
             self.remarks.insert(OWN_LISTENER);
         }

@@ -7,6 +7,7 @@ mod deed;
 mod judge;
 mod proof;
 
+pub(super) use judge::TRACER;
 pub(super) use proof::prove;
 
 use super::crash::{Stream, Witness, Witnessed};

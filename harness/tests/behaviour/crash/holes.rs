@@ -186,3 +186,27 @@ fn a_recovery_that_fails_is_not_asked_whether_it_looks() {
         serde_json::Value::Null
     );
 }
+
+#[test]
+fn a_filter_that_has_calls_refused_by_a_tracer_makes_the_run_incomplete() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER): all calls of a number ask.
+    let script = |number: &str| {
+        format!(
+            "import ctypes, os, platform, struct\nlibc = ctypes.CDLL(None)\n\
+             is_arm = platform.machine() == 'aarch64'\n\
+             code = b''.join(struct.pack('HBBI', *it) for it in ((0x20, 0, 0, 0), \
+             (0x15, 0, 1, {number}), (6, 0, 0, 0x7ff00000), (6, 0, 0, 0x7fff0000)))\n\
+             room = ctypes.create_string_buffer(code)\nlibc.prctl(38, 1, 0, 0, 0)\n\
+             program = struct.pack('HxxxxxxQ', 4, ctypes.addressof(room))\n\
+             assert libc.prctl(22, 2, program, 0, 0) == 0\nos.mkdir('new')"
+        )
+    };
+    let held = "recovers: { run: ['true'] }";
+    is_unknown(
+        &python(&script("82 if is_arm else 74"), held),
+        "SECCOMP_RET_TRACE",
+    );
+    crash(&python(&script("141 if is_arm else 140"), held), 0, &[]);
+}

@@ -124,3 +124,38 @@ fn the_signal_that_comes_with_an_error_ends_its_thread_in_the_call() {
         "stderr: nobody, sequence: [{ write: { fd: stdout, returns: EPIPE } }]",
     ));
 }
+
+/// Installs a filter of the program's own that asks a tracer for one call, by `prctl` or `seccomp`;
+/// there is no tracer, so that the call fails with ENOSYS.
+const FILTER: &str = "import ctypes, os, platform, struct\n\
+                      is_arm = platform.machine() == 'aarch64'\n\
+                      libc = ctypes.CDLL(None, use_errno=True)\n\
+                      code = b''.join(struct.pack('HBBI', *it) for it in (\
+                      (0x20, 0, 0, 0), (0x15, 0, 1, CALL), \
+                      (6, 0, 0, 0x7ff00000), (6, 0, 0, 0x7fff0000)))\n\
+                      room = ctypes.create_string_buffer(code)\n\
+                      program = struct.pack('HxxxxxxQ', 4, ctypes.addressof(room))\n\
+                      libc.prctl(38, 1, 0, 0, 0)\n\
+                      assert INSTALL == 0\n\
+                      os.mkdir('new')\n\
+                      os.fsync(os.open('new', os.O_RDONLY))";
+
+#[test]
+fn a_call_that_is_held_though_a_tracer_is_to_be_asked_makes_the_run_incomplete() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let (fsync, getpriority) = ("82 if is_arm else 74", "141 if is_arm else 140");
+    for install in [
+        "libc.prctl(22, 2, program, 0, 0)",
+        "libc.syscall(277 if is_arm else 317, 1, 0, program)",
+    ] {
+        for (call, expected) in [(fsync, "incomplete"), (getpriority, "pass")] {
+            let script = FILTER.replace("CALL", call).replace("INSTALL", install);
+            let fault = "{ fsync: { delay: 1ms } }";
+            let (verdict, why) = verdict(&python(&script, "fsync", fault, "exit: 0"));
+            assert_eq!(verdict, expected, "{why}");
+            let is_told = why.contains("SECCOMP_RET_TRACE");
+            assert_eq!(is_told, expected == "incomplete", "{why}");
+        }
+    }
+}
