@@ -313,8 +313,13 @@ impl Judge for Witness<'_> {
             self.let_end(call.thread);
             act = self.act_of(call, name);
         }
-        if is_moment(&act) {
+        if is_moment(&act) && !self.mapped.is_empty() {
             self.look_at_mapped(call.thread, name);
+            // That takes its time, in which another thread may change what a number or a path is.
+            if self.act_of(call, name) != act {
+                let why = format!("what `{name}` is about was changed while it was held");
+                act = Act::Unknown(why);
+            }
         }
         self.release(call, act != Act::Nothing);
         self.seen.push(Seen {

@@ -1,6 +1,6 @@
 //! A file is told from another that has the same number or the same name in some place.
 
-use super::{crash, python};
+use super::{crash, is_unknown, python};
 use crate::support::require::{program, require, right_to_trace};
 
 /// What was promised is there.
@@ -120,4 +120,23 @@ fn a_file_whose_name_reads_like_that_of_a_removed_one_is_known_by_it() {
     for name in ["x", "x (deleted)"] {
         crash(&python(&script(name), held), 1, &[]);
     }
+}
+
+#[test]
+fn a_descriptor_that_another_thread_replaces_while_a_call_is_held_makes_the_run_incomplete() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // A mapped file takes its time to be looked at; the other thread goes on meanwhile.
+    let script = "import mmap, os, threading\n\
+                  new = lambda name: os.open(name, os.O_RDWR | os.O_CREAT)\n\
+                  one, other, big = new('one'), new('other'), new('big')\n\
+                  os.ftruncate(big, 8 << 20)\nmapped = mmap.mmap(big, 8 << 20)\n\
+                  os.dup2(one, 99)\nis_over = False\n\
+                  def work():\n  \
+                  while not is_over:\n    os.dup2(other, 99)\n    os.dup2(one, 99)\n\
+                  thread = threading.Thread(target=work)\nthread.start()\n\
+                  for _ in range(30): os.fsync(99)\n\
+                  is_over = True\nthread.join()";
+    let why = "what `fsync` is about was changed while it was held";
+    is_unknown(&python(script, "recovers: { run: ['true'] }"), why);
 }
