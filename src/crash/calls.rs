@@ -1,7 +1,7 @@
 //! The calls that may change a folder, make it durable, or promise something.
 
-/// Each of these is held and looked at, those as well that only 32-bit conventions have; `prctl` and
-/// `seccomp`, as by filters of its own a program may have calls refused by its tracer. What
+/// Each of these is held and looked at, those as well that only 32-bit conventions have; `prctl`
+/// and `seccomp`, as by filters of its own a program may have calls refused by its tracer. What
 /// changes a folder by other ways (a dump of memory) shows at the end of a run:
 /// the log must end in the folder that the run left.
 pub const HELD: [&str; 71] = [

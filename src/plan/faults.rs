@@ -117,8 +117,8 @@ pub fn held(faults: &[FaultPlan]) -> HeldCalls {
 }
 
 /// What is looked at beside: `io_uring_setup` and `io_setup` make rings whose operations no filter
-/// sees, `seccomp` may ask for a listener of its own, and by it and `prctl` a program has filters of
-/// its own, which may ask a tracer.
+/// sees, `seccomp` may ask for a listener of its own, and by it and `prctl` a program has filters
+/// of its own, which may ask a tracer.
 const GUARDED: [&str; 4] = ["io_setup", "io_uring_setup", "prctl", "seccomp"];
 
 /// Whether a call is made no ring of operations, as these would get around a fault: be what one is

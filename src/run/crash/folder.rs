@@ -203,8 +203,8 @@ pub(super) struct Found<'a> {
     pub(super) owners: Option<&'a BTreeMap<Vec<u8>, Owner>>,
 }
 
-/// Compares a tree with what a run has left, and the extended attributes and owners there; says what
-/// differs first.
+/// Compares a tree with what a run has left, and the extended attributes and owners there; says
+/// what differs first.
 ///
 /// # Errors
 /// The difference, for people.

@@ -171,7 +171,7 @@ impl OfCall<'_> {
             }
         };
         let has = |flag: i32| flags & flag as u64 == flag as u64;
-        // Of a place no more is opened, whatever the other flags say (build_open_flags(), fs/open.c).
+        // Of a place no more is opened, whatever the other flags say (build_open_flags()).
         if has(libc::O_PATH) {
             return Ok(Act::Nothing);
         }
