@@ -229,6 +229,10 @@ impl Look<'_> {
     pub fn named_by(&mut self, folder: i32, path: &[u8]) -> io::Result<Named> {
         let end = path.iter().rposition(|byte| *byte != b'/');
         let trimmed = path.get(..end.map_or(0, |end| end + 1)).unwrap_or_default();
+        // With a slash behind it, a link is followed, whatever the call says of links.
+        if !trimmed.is_empty() && trimmed.len() < path.len() {
+            return Ok(split(self.resolved(folder, trimmed)?));
+        }
         let cut = trimmed.iter().rposition(|byte| *byte == b'/');
         let (above, last) = match cut {
             Some(0) => (b"/".as_slice(), trimmed.get(1..)),

@@ -48,8 +48,10 @@ pub struct MappedFile {
     pub start: u64,
     /// The address behind its last.
     pub end: u64,
-    /// Whether stores into it reach the file.
+    /// Whether stores into it reach the file, if any are allowed (`VM_MAYSHARE`).
     pub is_shared: bool,
+    /// Whether stores are allowed now.
+    pub is_writable: bool,
     /// Which byte of the file is the first.
     pub offset: u64,
     /// The file's inode.
@@ -73,14 +75,15 @@ fn mapped_file(line: &[u8]) -> Option<MappedFile> {
     let hexadecimal = |word: &str| u64::from_str_radix(word, 16).ok();
     let (start, end) = word()?.split_once('-')?;
     let (start, end) = (hexadecimal(start)?, hexadecimal(end)?);
-    let is_shared = word()?.ends_with('s');
+    let allowed = word()?;
     let offset = hexadecimal(word()?)?;
     let (_device, inode) = (word()?, word()?.parse().ok()?);
     let name = rest.trim_ascii_start();
     (inode != 0).then_some(MappedFile {
         start,
         end,
-        is_shared,
+        is_shared: allowed.ends_with('s'),
+        is_writable: allowed.contains('w'),
         offset,
         inode,
         name: name.to_owned(),
@@ -257,6 +260,7 @@ mod tests {
             start: 0x7f00,
             end: 0x7f10,
             is_shared: true,
+            is_writable: true,
             offset: 0x2000,
             inode: 425,
             name: b"/folder/a b (deleted)".to_vec(),

@@ -45,6 +45,12 @@ impl OfCall<'_> {
             let Some(path) = name.and_then(|name| self.below(name)) else {
                 continue;
             };
+            // Where its file was opened to be read alone, the kernel syncs nothing: `do_mmap()`
+            // takes `VM_SHARED` away.
+            if !mapping.is_writable {
+                let why = "`msync` of a mapping that no store is allowed in";
+                return Ok(Act::Unknown(why.to_owned()));
+            }
             let first = mapping.offset + (start - mapping.start);
             let of_file = (path, mapping.inode, first..first + (end - start));
             if found.replace(of_file).is_some() {

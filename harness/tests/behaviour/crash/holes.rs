@@ -56,6 +56,18 @@ fn a_sync_of_other_memory_or_of_another_page_keeps_no_store() {
 }
 
 #[test]
+fn a_sync_of_memory_that_is_read_only_is_none_of_its_file() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import ctypes, os\nfile = os.open('old', os.O_RDWR)\nos.write(file, b'NEW')\n\
+                  libc, size = ctypes.CDLL(None), ctypes.c_size_t(4096)\n\
+                  libc.mmap.restype = ctypes.c_void_p\nfile = os.open('old', os.O_RDONLY)\n\
+                  at = ctypes.c_void_p(libc.mmap(None, size, 1, 1, file, ctypes.c_long(0)))\n\
+                  assert libc.msync(at, size, 4) == 0\nos.write(1, b'saved')";
+    is_unknown(&python(script, HELD), "no store is allowed");
+}
+
+#[test]
 fn a_write_that_is_a_sync_keeps_nothing_that_was_written_before_elsewhere() {
     require!(right_to_trace());
     require!(program("python3"));

@@ -84,3 +84,17 @@ fn a_path_whose_folder_is_its_root_is_below_it() {
         );
     }
 }
+
+#[test]
+fn a_link_with_a_slash_behind_it_is_followed_whatever_the_call_says_of_links() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // A mode that is not what it was shows in the last state, which is compared with the folder.
+    for change in [
+        "if os.geteuid() == 0: os.lchown('link/', -1, 7)",
+        "os.chmod('link///', 0o700)",
+    ] {
+        let script = format!("import os\nos.mkdir('d')\nos.symlink('d', 'link')\n{change}");
+        crash(&python(&script, THERE), 0, &[]);
+    }
+}
