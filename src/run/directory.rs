@@ -51,6 +51,18 @@ impl ScenarioReport {
     }
 }
 
+/// The descriptors that the workload starts with: the cork has closed all others.
+pub(super) fn initial(directory: &Path) -> Initial {
+    let streams = ["stdin", "stdout", "stderr"].into_iter().zip(0..);
+    let given =
+        |(name, number): (&str, i32)| (FileKind::Given(name.as_bytes().into()), vec![number]);
+    Initial {
+        files: streams.map(given).collect(),
+        complete: true,
+        directory: Some(directory.as_os_str().as_bytes().to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,17 +97,5 @@ mod tests {
         assert_eq!(report.verdict, Verdict::Broken);
         let reason = "cannot remove the working directory `/tmp/it`: operation not permitted";
         assert_eq!(report.findings, [Finding::broken(reason)]);
-    }
-}
-
-/// The descriptors that the workload starts with: the cork has closed all others.
-pub(super) fn initial(directory: &Path) -> Initial {
-    let streams = ["stdin", "stdout", "stderr"].into_iter().zip(0..);
-    let given =
-        |(name, number): (&str, i32)| (FileKind::Given(name.as_bytes().into()), vec![number]);
-    Initial {
-        files: streams.map(given).collect(),
-        complete: true,
-        directory: Some(directory.as_os_str().as_bytes().to_owned()),
     }
 }
