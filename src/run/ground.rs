@@ -4,7 +4,7 @@
 use perf_live::host::{Host, Lying, has_changed, lying, lying_in};
 use perf_live::sandbox::{Part, World};
 use perf_records::units::shown_path;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,8 @@ struct Known {
     found: BTreeMap<Vec<u8>, Found>,
     /// How many names the files have that have several, when they were looked at.
     links: BTreeMap<Vec<u8>, u64>,
+    /// Whether these are all of those in the folders; a recording does not tell.
+    tells_links: bool,
     machine: Option<Machine>,
     /// How mounts were shared; `None` where that is not known.
     sharing: Option<Sharing>,
@@ -214,15 +216,27 @@ impl Ground for Names {
         true
     }
 
-    fn list(&mut self, path: &[u8]) -> Vec<Vec<u8>> {
+    fn with_other_names(&mut self, folder: &[u8]) -> Vec<Vec<u8>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let below = [path, b"/"].concat();
+        let below = [folder.strip_suffix(b"/").unwrap_or(folder), b"/"].concat();
         let inside = known.found.range(below.clone()..);
-        let inside = inside.take_while(|(found, _)| found.starts_with(&below));
-        let names = inside.filter_map(|(found, _)| found.strip_prefix(below.as_slice()));
-        names
-            .filter(|name| !name.contains(&b'/'))
-            .map(<[u8]>::to_vec)
+        let inside = inside.take_while(|(path, _)| path.starts_with(&below));
+        let identity = |found: &Found| match found {
+            Found::Folder(identity) => *identity,
+            _ => None,
+        };
+        // A folder has another name where it is mounted.
+        let mut folders: HashMap<Identity, u32> = HashMap::new();
+        for identity in inside.clone().filter_map(|(_, found)| identity(found)) {
+            *folders.entry(identity).or_default() += 1;
+        }
+        let has_others = |path: &Vec<u8>, found: &Found| {
+            let is_mounted = identity(found).is_some_and(|it| folders.get(&it) != Some(&1));
+            !known.tells_links || is_mounted || known.links.contains_key(path)
+        };
+        inside
+            .filter(|(path, found)| has_others(path, found))
+            .map(|(path, _)| path.clone())
             .collect()
     }
 }

@@ -39,9 +39,9 @@ pub trait Ground: fmt::Debug + Send {
     /// How mounts were shared.
     fn sharing(&self) -> Sharing;
 
-    /// The names in a folder that the scenario laid out.
-    fn list(&mut self, path: &[u8]) -> Vec<Vec<u8>> {
-        let _ = path;
+    /// The paths below a folder that the scenario laid out whose files may have other names too.
+    fn with_other_names(&mut self, folder: &[u8]) -> Vec<Vec<u8>> {
+        let _ = folder;
         Vec::new()
     }
 }

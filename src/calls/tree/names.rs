@@ -1,7 +1,7 @@
 //! The names of files: those of before the run, and all that they had.
 
 use super::Space;
-use super::node::{Kind, NodeId, ROOT, Spot, Tree};
+use super::node::{NodeId, ROOT, Spot, Tree};
 use super::walk::{Limits, NoMagic, Start, Target};
 
 /// At most this many names are compared.
@@ -51,21 +51,15 @@ impl Tree {
         }
     }
 
-    /// Looks at all that was laid out, so that its hard links are known.
-    pub(super) fn survey(&mut self, path: Vec<u8>) {
-        let mut names = vec![path];
-        while let Some(path) = names.pop() {
-            let Target::At(spot) = self.walk_before(&path, false) else {
-                continue;
-            };
-            if matches!(self.node(spot.node).kind, Kind::Folder { .. }) {
-                let below = self.ground.list(&path);
-                names.extend(
-                    below
-                        .into_iter()
-                        .map(|name| [&path, &b"/"[..], &name].concat()),
-                );
-            }
+    /// Looks at what was laid out and may have several names, so that all of these are known.
+    pub(super) fn survey(&mut self, folder: &[u8]) {
+        self.walk_before(folder, false);
+        let mut names = self.ground.with_other_names(folder);
+        // Folder by folder, the last name first.
+        let is_slash = |byte: &u8| *byte == b'/';
+        names.sort_by(|one, other| other.split(is_slash).cmp(one.split(is_slash)));
+        for name in names {
+            self.walk_before(&name, false);
         }
     }
 

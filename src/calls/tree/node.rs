@@ -147,7 +147,7 @@ impl Tree {
             races: Races::default(),
             supposed: Supposed::new(),
         };
-        tree.survey(directory.to_vec());
+        tree.survey(directory);
         for path in aliases {
             tree.alias(path);
         }

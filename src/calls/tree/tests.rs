@@ -23,11 +23,10 @@ impl Ground for Map {
         Sharing::Alone
     }
 
-    fn list(&mut self, path: &[u8]) -> Vec<Vec<u8>> {
-        let below = format!("{}/", String::from_utf8_lossy(path));
-        let names = self.0.keys().filter_map(|name| name.strip_prefix(&below));
-        let direct = names.filter(|name| !name.contains('/'));
-        direct.map(|name| name.as_bytes().to_vec()).collect()
+    fn with_other_names(&mut self, folder: &[u8]) -> Vec<Vec<u8>> {
+        let below = format!("{}/", String::from_utf8_lossy(folder));
+        let names = self.0.keys().filter(|name| name.starts_with(&below));
+        names.map(|name| name.as_bytes().to_vec()).collect()
     }
 }
 
