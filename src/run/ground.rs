@@ -216,7 +216,7 @@ impl Ground for Names {
         true
     }
 
-    fn with_other_names(&mut self, folder: &[u8]) -> Vec<Vec<u8>> {
+    fn to_survey(&mut self, folder: &[u8]) -> Vec<Vec<u8>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let below = [folder.strip_suffix(b"/").unwrap_or(folder), b"/"].concat();
         let inside = known.found.range(below.clone()..);

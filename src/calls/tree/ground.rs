@@ -40,7 +40,7 @@ pub trait Ground: fmt::Debug + Send {
     fn sharing(&self) -> Sharing;
 
     /// The paths below a folder that the scenario laid out whose files may have other names too.
-    fn with_other_names(&mut self, folder: &[u8]) -> Vec<Vec<u8>> {
+    fn to_survey(&mut self, folder: &[u8]) -> Vec<Vec<u8>> {
         let _ = folder;
         Vec::new()
     }

@@ -54,7 +54,7 @@ impl Tree {
     /// Looks at what was laid out and may have several names, so that all of these are known.
     pub(super) fn survey(&mut self, folder: &[u8]) {
         self.walk_before(folder, false);
-        let mut names = self.ground.with_other_names(folder);
+        let mut names = self.ground.to_survey(folder);
         // Folder by folder, the last name first.
         let is_slash = |byte: &u8| *byte == b'/';
         names.sort_by(|one, other| other.split(is_slash).cmp(one.split(is_slash)));

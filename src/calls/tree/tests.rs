@@ -23,7 +23,7 @@ impl Ground for Map {
         Sharing::Alone
     }
 
-    fn with_other_names(&mut self, folder: &[u8]) -> Vec<Vec<u8>> {
+    fn to_survey(&mut self, folder: &[u8]) -> Vec<Vec<u8>> {
         let below = format!("{}/", String::from_utf8_lossy(folder));
         let names = self.0.keys().filter(|name| name.starts_with(&below));
         names.map(|name| name.as_bytes().to_vec()).collect()
