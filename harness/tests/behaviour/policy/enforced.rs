@@ -9,10 +9,11 @@ use super::{all, object, own, python, rules, shell};
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
 
-/// The ABI of the kernel's Landlock, as far as it is known here; `None` where it has none, and
-/// nothing can be enforced.
-fn abi() -> Option<u32> {
-    landlock::abi().map(|abi| abi.min(6))
+/// The ABI of the kernel's Landlock, as far as it is known here; it is this one or a later one.
+fn abi(least: u32) -> Result<u32, String> {
+    let abi = landlock::abi().map(|abi| abi.min(6));
+    abi.filter(|abi| *abi >= least)
+        .ok_or_else(|| format!("the kernel's Landlock has no ABI {least}"))
 }
 
 /// A project with this scenario and rules that this kernel can enforce.
@@ -79,7 +80,7 @@ const ALL: &str = "set -e; mkdir d; echo a > d/a; ln d/a b; ln -s a l; mkfifo p;
 #[test]
 fn under_its_own_rules_a_run_passes_and_without_any_one_it_fails_and_names_it() {
     require!(right_to_trace());
-    let Some(abi @ 2..) = abi() else { return };
+    let abi = require!(abi(2));
     let project = enforceable(&shell(ALL), abi);
     let whole = object(&project);
     under(&project, &whole).assert_status(0);
@@ -105,7 +106,7 @@ fn under_its_own_rules_a_run_passes_and_without_any_one_it_fails_and_names_it() 
 #[test]
 fn what_enforces_the_file_alone_has_the_program_do_the_same_and_less_without_a_rule() {
     require!(right_to_trace());
-    let Some(abi @ 2..) = abi() else { return };
+    let abi = require!(abi(2));
     require!(program("python3"));
     let project = enforceable(&shell(ALL), abi);
     let whole = object(&project);
@@ -134,7 +135,7 @@ fn what_enforces_the_file_alone_has_the_program_do_the_same_and_less_without_a_r
 #[test]
 fn a_file_that_goes_elsewhere_has_the_rights_of_there_before() {
     require!(right_to_trace());
-    let Some(abi @ 2..) = abi() else { return };
+    let abi = require!(abi(2));
     let line = "ln old d/old; read -r it < d/other || true";
     let yaml = shell(line).replace("old: old", "old: old, d/other: x");
     let project = enforceable(&yaml, abi);
@@ -163,7 +164,7 @@ fn a_file_that_goes_elsewhere_has_the_rights_of_there_before() {
 #[test]
 fn ports_and_what_is_kept_within_the_program_are_those_of_the_run() {
     require!(right_to_trace());
-    let Some(abi @ 6..) = abi() else { return };
+    let abi = require!(abi(6));
     require!(program("python3"));
     let tcp = "import socket as s\na = s.socket(); a.bind(('127.0.0.1', 80)); a.listen()\n\
         s.create_connection(('127.0.0.1', 80))\nu = s.socket(type=s.SOCK_DGRAM); u.bind(('', 53))";
@@ -212,7 +213,7 @@ fn ports_and_what_is_kept_within_the_program_are_those_of_the_run() {
 #[test]
 fn what_rules_for_files_refuse_of_mounting_is_told() {
     require!(right_to_trace());
-    let Some(abi @ 2..) = abi() else { return };
+    let abi = require!(abi(2));
     require!(program("python3"));
     let script = "import ctypes; call = ctypes.CDLL(None).mount";
     let project = enforceable(&python(script), abi);
@@ -229,7 +230,7 @@ fn what_rules_for_files_refuse_of_mounting_is_told() {
 #[test]
 fn a_message_to_a_socket_of_others_that_a_scope_may_have_refused_makes_a_run_incomplete() {
     require!(right_to_trace());
-    let Some(abi @ 6..) = abi() else { return };
+    let abi = require!(abi(6));
     require!(program("python3"));
     let name = format!("harness-policy-{}", std::process::id());
     let silent = "import socket as s\na = s.socket(s.AF_UNIX, s.SOCK_DGRAM)";
@@ -252,7 +253,7 @@ fn a_message_to_a_socket_of_others_that_a_scope_may_have_refused_makes_a_run_inc
 #[test]
 fn an_interpreter_that_the_rules_refuse_is_told_by_the_rule_that_is_missing() {
     require!(right_to_trace());
-    let Some(abi @ 2..) = abi() else { return };
+    let abi = require!(abi(2));
     let with = |interpreter: &str| {
         let script = json!({ "content": format!("#!{interpreter}\n"), "mode": "0755" });
         let line = json!(["sh", "-c", "./s 2> kept || : failed"]);
@@ -271,7 +272,7 @@ fn an_interpreter_that_the_rules_refuse_is_told_by_the_rule_that_is_missing() {
 #[test]
 fn which_interpreter_was_refused_is_not_known_of_a_script_that_is_changed_later() {
     require!(right_to_trace());
-    let Some(abi @ 3..) = abi() else { return };
+    let abi = require!(abi(3));
     let with = |line: &str| {
         let script = json!({ "content": "#!/bin/false\n", "mode": "0755" });
         let line = json!(["sh", "-c", line]);
@@ -294,7 +295,7 @@ fn which_interpreter_was_refused_is_not_known_of_a_script_that_is_changed_later(
 #[test]
 fn whom_a_socket_signals_by_a_request_is_not_known_to_be_its_own() {
     require!(right_to_trace());
-    let Some(abi @ 6..) = abi() else { return };
+    let abi = require!(abi(6));
     require!(program("python3"));
     let script = "import socket as s\na = s.socket()";
     let project = enforceable(&python(script), abi);
