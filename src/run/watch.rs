@@ -2,7 +2,7 @@
 
 use perf_live::host::Host;
 use perf_live::sandbox::{Cgroup, Running};
-use perf_live::sys::{pidfd, process};
+use perf_live::sys::{self, pidfd, process};
 use perf_live::units::{Limit, Limits, Struck, Usage};
 use perf_records::units::Pid;
 use std::io;
@@ -77,8 +77,8 @@ impl Watch {
             && let Some(process) = pidfd::open(init)?
         {
             let shared = Arc::clone(&shared);
-            let watch = std::thread::Builder::new().name("watch".to_owned());
-            thread = Some(watch.spawn(move || looker.watch(&process, &shared))?);
+            let watch = move || looker.watch(&process, &shared);
+            thread = Some(sys::thread::start("watch", watch)?);
         }
         Ok(Self {
             output: limits.output,

@@ -7,6 +7,7 @@ use crate::ring::Drain;
 use crate::ring::calls::{CHUNK, Calls, control, n_chunks};
 use crate::sys::bpf::{Map, MapKind};
 use crate::sys::shared::Shared;
+use crate::sys::thread;
 use perf_records::units::Cpu;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -139,8 +140,7 @@ impl Placing {
             let maps: Vec<_> = maps.iter().map(|(_, map)| map.as_fd()).collect();
             rings.put_all(&places.collect::<Vec<_>>(), &maps)
         };
-        let thread = std::thread::Builder::new().name("rings".to_owned());
-        let started = thread.spawn(put).map_err(system("start a thread"))?;
+        let started = thread::start("rings", put).map_err(system("start a thread"))?;
         Ok(Self(Some(started)))
     }
 

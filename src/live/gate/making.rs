@@ -8,7 +8,7 @@ use super::opened::{name_of, take};
 use super::supervisor::{End, Held, ended};
 use crate::host::Host;
 use crate::sys::gate::{self, Listener, Reply, signal_thread};
-use crate::sys::poll;
+use crate::sys::{poll, thread};
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::stat::{SFlag, fstat};
@@ -136,8 +136,7 @@ impl Making {
                 let _ended = told.send((call.id(), end));
             }
         };
-        let thread = std::thread::Builder::new().spawn(work);
-        if let Err(error) = thread {
+        if let Err(error) = thread::start("call", work) {
             let made = Made::NoMeans(error);
             let end = answer(listener, log, (call, None), made, logged);
             let _both_are_here = told.send((call.id(), end));

@@ -2,8 +2,7 @@
 
 use crate::host::Host;
 use crate::sys::gate::{Within, open_place};
-use crate::sys::inode;
-use crate::sys::poll;
+use crate::sys::{inode, poll, thread};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -131,8 +130,7 @@ impl Asker {
                 }
             }
         };
-        let thread = std::thread::Builder::new().name("paths".to_owned());
-        thread.spawn(work)?;
+        thread::start("paths", work)?;
         Ok(Self { jobs, answers })
     }
 }

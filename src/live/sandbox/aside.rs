@@ -1,5 +1,6 @@
 //! Threads for what takes the kernel long and no caller need wait for.
 
+use crate::sys::thread;
 use std::io;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,8 +39,7 @@ fn new_thread(job: Job) -> io::Result<()> {
             idle().push(sender.clone());
         }
     };
-    let thread = std::thread::Builder::new().name("reaper".to_owned());
-    thread.spawn(work).map(drop)
+    thread::start("reaper", work).map(drop)
 }
 
 fn idle() -> MutexGuard<'static, Vec<Sender<Job>>> {

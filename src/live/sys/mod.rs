@@ -20,6 +20,7 @@ pub mod ring;
 pub mod shared;
 pub mod socket;
 pub mod standard;
+pub mod thread;
 pub mod tsc;
 pub mod xattr;
 
