@@ -3,6 +3,7 @@
 
 mod apart;
 mod backlog;
+mod bell;
 pub(crate) mod calls;
 mod flight;
 
@@ -10,6 +11,7 @@ pub use backlog::{Bounds, Held};
 pub use flight::{Empty, Flight, Frozen, Stretch};
 
 pub(crate) use apart::Apart;
+pub(crate) use bell::Bell;
 
 use crate::sys;
 use perf_records::merge::Source;

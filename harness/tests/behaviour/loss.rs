@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::ops::RangeInclusive;
 use std::process::Stdio;
 
+use nix::sched::{self, CpuSet};
 use perf_live::host::Host;
 use perf_live::ring::Bounds;
 use serde_json::Value;
@@ -120,6 +121,35 @@ fn a_flood_that_nobody_reads_is_lost_to_the_last_record() {
         );
         project.assert_nothing_left();
     }
+}
+
+#[test]
+fn what_a_program_wakes_the_reader_by_is_no_record_that_could_be_lost() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let mut unread = Unread::new(&project);
+    // Perf's ring is full when the forks have filled a quarter of the ring that a program writes
+    // calls into. The kernel tells in perf's ring what it dropped once a record finds room again:
+    // the end of the shell, which waits until the ring has been read.
+    let flood = format!("{} flood 100000", oracle::path());
+    let forks = "i=0; while [ $i -lt 60 ]; do i=$((i+1)); (:); done";
+    let script = unread.shell(&format!("{flood} > /dev/null; {forks}"));
+    let trace = project.join("trace");
+    let script = format!("{script}; until [ -s {} ]; do :; done", trace.display());
+    let words = ["trace", "-o", "trace", "-m", "64KiB", "--format", "json"];
+    let words = [&words[..], &["-e", GETPPID, "--", "sh", "-c", &script]].concat();
+    let on_one_cpu = || {
+        let myself = nix::unistd::Pid::from_raw(0);
+        let allowed = sched::sched_getaffinity(myself).expect("the CPUs");
+        let mut all = 0..CpuSet::count();
+        let first = all.find(|cpu| allowed.is_set(*cpu).expect("a CPU"));
+        let mut one = CpuSet::new();
+        one.set(first.expect("a CPU")).expect("a CPU");
+        sched::sched_setaffinity(myself, &one).expect("one CPU");
+        unread.run(&mut project.program(&words))
+    };
+    let run = std::thread::scope(|scope| scope.spawn(on_one_cpu).join()).expect("a run");
+    assert_accounted(&project.read("trace"), &run, 100_000..=100_061);
 }
 
 #[test]

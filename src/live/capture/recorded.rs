@@ -3,12 +3,11 @@
 use super::recorder::{Placing, Recorder};
 use super::wire::{selected, selection};
 use super::{CaptureError, Slot, system, with_locked_memory};
-use crate::ring::Drain;
 use crate::ring::calls::control;
-use crate::sys::perf;
-use perf_records::attr::Attr;
+use crate::ring::{Bell, Drain};
 use perf_records::units::Cpu;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::AsFd;
+use std::sync::Arc;
 use syscall_model::select::Admitted;
 
 /// Which half of a call.
@@ -44,9 +43,8 @@ pub struct CallEvents {
 #[derive(Debug)]
 pub(super) struct Calls {
     placing: Placing,
-    /// What programs wake the readers of perf's rings by, on each CPU.
-    bells: Vec<(Cpu, OwnedFd)>,
-    attr: Attr,
+    /// One for each CPU.
+    bells: Vec<(Cpu, Arc<Bell>)>,
     is_on: bool,
     /// What became of calls on each CPU before the run.
     before: Vec<(Cpu, [Written; 2])>,
@@ -77,45 +75,37 @@ impl Written {
 }
 
 impl Slot {
-    /// Makes rings for calls, one for each CPU, each with room for so many bytes. A program wakes
-    /// whoever waits for `rings`, perf's own, when a quarter of such a ring has been filled.
-    /// `None` where programs record no calls.
+    /// Makes rings for calls, one for each of these CPUs, each with room for so many bytes. A
+    /// program rings a [bell](Self::bells) when a quarter of such a ring has been filled. `None`
+    /// where programs record no calls.
     ///
     /// # Errors
     /// [`CaptureError::System`].
     pub fn make_call_rings(
         &mut self,
-        rings: &[(Cpu, BorrowedFd<'_>)],
+        cpus: &[Cpu],
         capacity: u64,
     ) -> Result<Option<Vec<Drain>>, CaptureError> {
         let Some(recorder) = &self.capture.recorder else {
             return Ok(None);
         };
-        let attr = Attr {
-            read_format: Default::default(),
-            ..self.attr
-        };
-        let mut raw = attr.raw();
-        raw.__bindgen_anon_2.wakeup_events = 1;
         let mut bells = Vec::new();
         let mut places = Vec::new();
-        for (cpu, ring) in rings {
+        for cpu in cpus {
             let place = self.place(*cpu);
-            let event = perf::open(&raw, perf::Target::Everybody, Some(*cpu))
-                .and_then(|event| {
-                    perf::set_output(event.as_fd(), *ring)?;
-                    recorder.bells.put(place, event.as_fd())?;
-                    Ok(event)
+            let bell = Bell::new(self.attr, *cpu)
+                .and_then(|bell| {
+                    recorder.bells.put(place, bell.as_fd())?;
+                    Ok(bell)
                 })
                 .map_err(system("open an event to be woken by"))?;
-            bells.push((*cpu, event));
+            bells.push((*cpu, Arc::new(bell)));
             places.push((place, *cpu));
         }
         let (drains, placing) = with_locked_memory(|| recorder.rings(&places, capacity))?;
         self.calls = Some(Calls {
             placing,
             bells,
-            attr,
             is_on: false,
             before: Vec::new(),
         });
@@ -128,16 +118,13 @@ impl Slot {
         self.calls.is_some()
     }
 
-    /// The events that the programs wake readers by, whose records say nothing.
-    pub fn bells(&self) -> impl Iterator<Item = (BorrowedFd<'_>, Cpu, Attr)> {
+    /// What the programs wake readers by.
+    pub(crate) fn bells(&self) -> impl Iterator<Item = &Arc<Bell>> {
         let calls = self.calls.iter();
-        calls.flat_map(|calls| {
-            let bells = calls.bells.iter();
-            bells.map(|(cpu, event)| (event.as_fd(), *cpu, calls.attr))
-        })
+        calls.flat_map(|calls| calls.bells.iter().map(|(_, bell)| bell))
     }
 
-    /// Lets go of the events by which readers are woken. The rings stay until another slot of this
+    /// Lets go of the bells. The rings stay until another slot of this
     /// number has its own: to take them out waits for a grace period.
     pub(super) fn forget_bells(&self) {
         let Some((calls, recorder)) = self.calls.as_ref().zip(self.recorder()) else {

@@ -2,7 +2,8 @@
 //! thread of its own.
 
 use super::EventSet;
-use crate::ring::{Apart, Bounds, Held, Look};
+use crate::capture::Slot;
+use crate::ring::{Apart, Bell, Bounds, Held, Look};
 use crate::sys::{self, poll::Ready};
 use perf_records::units::Nanos;
 use std::io;
@@ -53,7 +54,8 @@ impl EventSet {
         let fds = self.leaders().map(|event| Arc::clone(&event.fd)).collect();
         let hung_up = &self.draining.hung_up;
         let bounds = self.draining.bounds.unwrap_or_default();
-        let apart = Apart::start(self.rings.drains(), fds, hung_up, until, bounds)?;
+        let bells: Vec<_> = self.bells().map(Arc::clone).collect();
+        let apart = Apart::start(self.rings.drains(), (fds, bells), hung_up, until, bounds)?;
         self.draining.apart = Some(apart);
         Ok(())
     }
@@ -158,7 +160,13 @@ impl EventSet {
     pub fn open_descriptors(&self) -> Vec<BorrowedFd<'_>> {
         let leaders = self.leaders().zip(&self.draining.hung_up);
         let open = leaders.filter(|(_, hung_up)| !**hung_up);
-        open.map(|(event, _)| event.fd.as_fd()).collect()
+        let open = open.map(|(event, _)| event.fd.as_fd());
+        open.chain(self.bells().map(|bell| bell.as_fd())).collect()
+    }
+
+    /// What wakes the reader of rings that programs write to.
+    fn bells(&self) -> impl Iterator<Item = &Arc<Bell>> {
+        self.rings.programs().into_iter().flat_map(Slot::bells)
     }
 
     /// Whether all tasks that are followed have ended, if [tasks are](Self::hang_up).

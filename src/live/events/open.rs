@@ -103,12 +103,8 @@ pub(super) fn open_all(
         .collect();
     let slot = rings.programs();
     let memory = named(slot.into_iter().flat_map(Slot::events))?;
-    let bells = named(slot.into_iter().flat_map(Slot::bells))?;
-    let of_programs = [(&memory, Origin::Memory), (&bells, Origin::Bell)];
-    for (events, origin) in of_programs {
-        let layout = |(id, _, attr): &(u64, Cpu, Attr)| (*id, attr.layout(), origin);
-        layouts.extend(events.iter().map(layout));
-    }
+    let layout = |(id, _, attr): &(u64, Cpu, Attr)| (*id, attr.layout(), Origin::Memory);
+    layouts.extend(memory.iter().map(layout));
     let table = LayoutTable::new(layouts)?;
     Ok(EventSet {
         draining: Draining::of(leaders.len()),

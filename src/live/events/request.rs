@@ -59,8 +59,6 @@ pub enum Origin {
     Request(usize),
     /// What programs read from memory.
     Memory,
-    /// By what programs wake the reader: it says nothing, and is in no recording.
-    Bell,
 }
 
 /// How the events follow the workload.

@@ -103,12 +103,9 @@ impl Rings {
             return Ok(true);
         }
         self.drains.truncate(self.owners.len());
-        let rings = self.drains.iter().zip(&self.owners);
-        let rings: Vec<_> = rings
-            .map(|(drain, owner)| (drain.cpu(), owner.as_fd()))
-            .collect();
+        let cpus: Vec<Cpu> = self.drains.iter().map(Drain::cpu).collect();
         let capacity = self.pages.saturating_mul(page_size()) as u64;
-        let made = slot.make_call_rings(&rings, capacity)?;
+        let made = slot.make_call_rings(&cpus, capacity)?;
         let is_made = made.is_some();
         self.drains.extend(made.into_iter().flatten());
         Ok(is_made)

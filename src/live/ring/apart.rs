@@ -2,13 +2,13 @@
 //! records take to be understood.
 
 use super::backlog::{Backlog, Bounds, Held, Writer, lock};
-use super::{Drain, Look, Tap};
+use super::{Bell, Drain, Look, Tap};
 use crate::sys;
 use perf_records::units::Nanos;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, mpsc};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long rings that have not filled wait to be emptied.
@@ -52,14 +52,14 @@ struct News {
 }
 
 impl Apart {
-    /// Starts the thread. The rings have been read up to `until`; `fds` wake it when a ring has
-    /// filled by a quarter, but for those that have hung up.
+    /// Starts the thread. The rings have been read up to `until`; the descriptors, but for those
+    /// that have hung up, and the bells wake it when a ring has filled by a quarter.
     ///
     /// # Errors
     /// Those of `pipe(2)` and `pthread_create(3)`; the readers keep their rings then.
     pub(crate) fn start(
         drains: &mut [Drain],
-        fds: Vec<Arc<OwnedFd>>,
+        (fds, bells): (Vec<Arc<OwnedFd>>, Vec<Arc<Bell>>),
         hung_up: &[bool],
         until: Nanos,
         bounds: Bounds,
@@ -76,14 +76,15 @@ impl Apart {
         });
         let drainer = Drainer {
             fds,
+            bells,
             goes,
             tells,
             shared: Arc::clone(&shared),
             writer: Writer::default(),
         };
         let (give, given) = mpsc::channel();
-        let thread = thread::Builder::new().name("drain".to_owned());
-        let handle = thread.spawn(move || drainer.run(given.recv().unwrap_or_default()))?;
+        let drain = move || drainer.run(given.recv().unwrap_or_default());
+        let handle = sys::thread::start("drain", drain)?;
         let taps: Vec<Tap> = drains
             .iter_mut()
             .filter_map(|drain| drain.tap.take())
@@ -179,6 +180,7 @@ impl Drop for Apart {
 #[derive(Debug)]
 struct Drainer {
     fds: Vec<Arc<OwnedFd>>,
+    bells: Vec<Arc<Bell>>,
     goes: PipeReader,
     tells: PipeWriter,
     shared: Arc<Shared>,
@@ -209,8 +211,9 @@ impl Drainer {
             .filter(|place| hung_up.get(*place) != Some(&true))
             .collect();
         let rings = open.iter().filter_map(|place| self.fds.get(*place));
-        let goes = [self.goes.as_fd()].into_iter();
-        let ready = sys::poll::poll(rings.map(AsFd::as_fd).chain(goes), *tick)?;
+        let bells = self.bells.iter().map(|bell| bell.as_fd());
+        let others = bells.chain([self.goes.as_fd()]);
+        let ready = sys::poll::poll(rings.map(AsFd::as_fd).chain(others), *tick)?;
         let ended = open
             .iter()
             .zip(&ready)

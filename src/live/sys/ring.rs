@@ -177,6 +177,9 @@ impl Ring {
 #[derive(Debug)]
 pub struct Overwritable(Pages);
 
+// SAFETY: it is mapped for reading alone, and no method writes to what it owns.
+unsafe impl Sync for Overwritable {}
+
 impl Overwritable {
     /// Maps the ring of an event: one control page and `data_pages` (a power of two) of records.
     ///

@@ -5,7 +5,7 @@
 
 use super::Reader;
 use crate::run::session::{SessionError, system};
-use perf_live::events::{EventSet, Origin};
+use perf_live::events::EventSet;
 use perf_live::ring::{Drain, Look};
 use perf_records::merge::Merge;
 use perf_records::units::{Cpu, Nanos};
@@ -75,12 +75,8 @@ impl Reader<'_> {
         loop {
             let n = merge.stretch(drains, table, (horizon, STRETCH), |place, bytes| {
                 let cpu = cpus.get(place).copied().unwrap_or(Cpu(0));
-                let known = table.resolve(bytes);
-                if known.is_some_and(|(_, origin)| origin == Origin::Bell) {
-                    return;
-                }
                 self.observer.record(table, bytes);
-                let taken = match known {
+                let taken = match table.resolve(bytes) {
                     Some((layout, origin)) => self.take(cpu, layout, origin, bytes),
                     None => Err(SessionError::Stranger { cpu }),
                 };

@@ -199,7 +199,6 @@ impl<'a> Reader<'a> {
             let place = match origin {
                 Origin::Request(place) => place,
                 Origin::Memory => return self.memory(&sample),
-                Origin::Bell => return Ok(()),
                 Origin::SideBand => return Err(SessionError::Stranger { cpu }),
             };
             let number = self.n_samples;

@@ -60,8 +60,6 @@ fn place(origin: Origin) -> (u8, usize) {
         Origin::Request(place) => (0, place),
         Origin::SideBand => (1, 0),
         Origin::Memory => (2, 0),
-        // No recording has one.
-        Origin::Bell => (3, 0),
     }
 }
 

@@ -382,7 +382,7 @@ fn publish(a: &mut Asm, recording: &Recording, half: Half, contents: Contents) {
     a.load(Width::W, R3, STACK, PLACE);
     a.lea(R4, STACK, WHO.into());
     a.mov(R5, 8);
-    // Without room for it in perf's ring the reader is awake already.
+    // It has a ring of its own, which is overwritten.
     a.call(Helper::PerfEventOutput);
     a.jump(done);
     a.here(quiet);
