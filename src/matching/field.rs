@@ -38,6 +38,8 @@ pub(super) fn holds(test: &Test, part: &Part, captures: &mut dyn Captures) -> An
         (_, Value::Never) => Answer::No,
         (test, Value::Frames { names, is_cut }) => frames::hold(test, names, *is_cut),
         (Test::Any, value) => (*value != Value::Nothing).into(),
+        // Another value than this is one that is there.
+        (Test::Not(_), Value::Nothing) if !is_null(part) => Answer::No,
         // A negated test binds no captures.
         (Test::Not(test), _) if is_any_free(test, captures) => Answer::Yes,
         (Test::Not(test), _) => holds(test, part, captures).opposite(),
@@ -56,7 +58,7 @@ pub(super) fn holds(test: &Test, part: &Part, captures: &mut dyn Captures) -> An
         (Test::Is(Literal::Number(number)), _) => is_number(part, *number),
         (Test::Is(Literal::Text(text)), _) => is_text(part, text),
         (Test::Range(from, to), _) => {
-            let numbers = numbers(&part.value);
+            let numbers = numbers_of(part);
             let is_within =
                 |n: &i128| from.is_none_or(|from| from <= *n) && to.is_none_or(|to| *n <= to);
             let known = numbers.iter().any(is_within);
@@ -117,14 +119,28 @@ pub(super) fn numbers(value: &Value) -> Vec<i128> {
             vec![i128::from(*number)]
         }
         Value::Task { id, .. } => vec![i128::from(*id)],
+        Value::Address(address) => vec![i128::from(*address)],
         // A program sees -1 for any error.
         Value::Error(_) => vec![-1],
         _ => Vec::new(),
     }
 }
 
+/// The same of a part, where a null pointer is 0.
+fn numbers_of(part: &Part) -> Vec<i128> {
+    match is_null(part) {
+        true => vec![0],
+        false => numbers(&part.value),
+    }
+}
+
+/// Whether it is a pointer to nothing, and not what an event has no value of.
+fn is_null(part: &Part) -> bool {
+    part.value == Value::Nothing && part.text == "NULL"
+}
+
 fn is_number(part: &Part, wanted: i128) -> Answer {
-    let known = numbers(&part.value);
+    let known = numbers_of(part);
     match known.is_empty() {
         false => known.contains(&wanted).into(),
         true => is_text(part, &wanted.to_string()),
@@ -133,7 +149,7 @@ fn is_number(part: &Part, wanted: i128) -> Answer {
 
 fn is_text(part: &Part, wanted: &str) -> Answer {
     let number = numeral(wanted);
-    let is_numbered = || number.is_some_and(|number| numbers(&part.value).contains(&number));
+    let is_numbered = || number.is_some_and(|number| numbers_of(part).contains(&number));
     match &part.value {
         Value::Names(names, _) => {
             let wanted: Vec<&str> = wanted.split('|').map(str::trim).collect();
@@ -165,11 +181,13 @@ fn is_text(part: &Part, wanted: &str) -> Answer {
         Value::Strings { .. } => textual(part, &|text, is_whole| {
             is_whole && text == wanted.as_bytes()
         }),
-        Value::Text | Value::Raw(_) | Value::Address(_) => {
+        Value::Address(_) => (is_numbered() || part.text == wanted).into(),
+        Value::Text | Value::Raw(_) => {
             let is_raw = matches!(&part.value, Value::Raw(raw) if **raw == *wanted);
             Answer::unless_more(is_raw || part.text == wanted, is_partly_read(part))
         }
-        Value::Nothing | Value::Never | Value::Frames { .. } => (part.text == wanted).into(),
+        Value::Nothing => (is_numbered() || part.text == wanted).into(),
+        Value::Never | Value::Frames { .. } => (part.text == wanted).into(),
         Value::Unread => Answer::Unknown,
     }
 }
@@ -252,8 +270,9 @@ fn textual(part: &Part, test: &dyn Fn(&[u8], bool) -> bool) -> Answer {
             (test(number.to_string().as_bytes(), true) || test(text, true)).into()
         }
         Value::Names(..) => test(text, true).into(),
-        Value::Text | Value::Address(_) => {
-            Answer::unless_more(test(text, true), is_partly_read(part))
+        Value::Text => Answer::unless_more(test(text, true), is_partly_read(part)),
+        Value::Address(address) => {
+            (test(text, true) || test(format!("{address:#x}").as_bytes(), true)).into()
         }
         Value::Raw(raw) => {
             let is_so = test(raw.as_bytes(), true) || test(text, true);

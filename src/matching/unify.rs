@@ -117,7 +117,8 @@ fn spelled(one: &Part, other: &Part) -> Answer {
             (None, None) => (id == other).into(),
             _ => Answer::No,
         },
-        (Value::Address(a), Value::Address(b)) => (a == b).into(),
+        // A mapping may come where another was before.
+        (Value::Address(a), Value::Address(b)) => (a == b && one.text == other.text).into(),
         (Value::Error(a), Value::Error(b)) => (a == b).into(),
         (Value::Raw(a), Value::Raw(b)) => (a == b).into(),
         (Value::Error(_) | Value::Frames { .. }, _)

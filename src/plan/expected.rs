@@ -7,6 +7,7 @@ use super::named::names_of;
 use super::needs::{Needs, exact_paths};
 use super::{
     Delta, EventsPlan, Facts, FaultPlan, Marks, PlanError, baseline, faults, invalid, marks, spans,
+    unreachable,
 };
 use crate::matching::{Expected, Matcher, SpanRule};
 use crate::scenario::{Expectations, KeyPath, Role, Scenario, StepSpec, Test, did_you_mean};
@@ -254,7 +255,8 @@ impl Resolver<'_> {
                 continue;
             }
             let named = Named { field, event, word };
-            match named.resolve(test, &at) {
+            let unreachable = unreachable::fault(self.scenario, field, test, &at);
+            match unreachable.map_or_else(|| named.resolve(test, &at), Err) {
                 Ok(test) => {
                     self.note(&named, &test, &at)?;
                     resolved.get_or_insert(test);

@@ -82,16 +82,7 @@ impl Named<'_> {
             Test::Glob(_) => here(self.textual("glob", test), at.clone().key("glob")),
             Test::Regex(_) => here(self.textual("regex", test), at.clone().key("regex")),
             Test::Contains(words) => self.contains(words, test, &at.clone().key("contains")),
-            Test::Range(..) if self.is_text() => {
-                let message = format!("{self} is {}, so it is in no range", self.kind());
-                here(Err((message, None)), at.clone().key("range"))
-            }
-            Test::Range(..) if self.field.kind == FieldKind::Duration => {
-                let message = format!("the ends of {self} have no unit");
-                let help = Some(RANGE_OF_TIME.to_owned());
-                here(Err((message, help)), at.clone().key("range"))
-            }
-            Test::Range(..) => Ok(test.clone()),
+            Test::Range(..) => here(self.range(test), at.clone().key("range")),
         }
     }
 
@@ -174,6 +165,24 @@ impl Named<'_> {
         Ok(test)
     }
 
+    fn range(&self, range: &Test) -> Result<Test, Wrong> {
+        if self.is_text() {
+            let message = format!("{self} is {}, so it is in no range", self.kind());
+            return Err((message, None));
+        }
+        match self.field.kind {
+            FieldKind::Duration => {
+                let message = format!("the ends of {self} have no unit");
+                Err((message, Some(RANGE_OF_TIME.to_owned())))
+            }
+            FieldKind::Octal => {
+                let message = format!("{self} is bits, and in no range");
+                Err((message, Some("write a list of what it may be".to_owned())))
+            }
+            _ => Ok(range.clone()),
+        }
+    }
+
     fn text(&self, text: &str) -> Result<Test, Wrong> {
         let as_it_is = || Ok(Test::Is(Literal::Text(text.to_owned())));
         if self.is_text() {
@@ -187,7 +196,14 @@ impl Named<'_> {
             return Ok(Test::Is(Literal::Text(name.to_owned())));
         }
         if let Some(range) = Test::range(text) {
-            return range.map_err(|message| (message, None));
+            return range
+                .map_err(|message| (message, None))
+                .and_then(|range| self.range(&range));
+        }
+        if self.field.kind == FieldKind::Octal && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            let bits = u32::from_str_radix(text, 8);
+            let bits = bits.map(|bits| Test::Is(Literal::Number(bits.into())));
+            return bits.map_err(|_| (format!("{self} has octal digits"), None));
         }
         if let Some(number) = numeral(text) {
             return match self.field.kind {
@@ -198,10 +214,15 @@ impl Named<'_> {
         }
         match self.field.kind {
             FieldKind::Names(_) | FieldKind::Flags => {
-                for word in text.split('|') {
-                    self.name(word.trim())?;
+                let words = || text.split('|').map(str::trim);
+                words().try_for_each(|word| self.name(word))?;
+                match self.field.kind {
+                    FieldKind::Names(names) => {
+                        let shown = names.as_shown(words()).join("|");
+                        Ok(Test::Is(Literal::Text(shown)))
+                    }
+                    _ => as_it_is(),
                 }
-                as_it_is()
             }
             FieldKind::Signal => self.signal(text).and_then(|()| as_it_is()),
             FieldKind::SignalCode => self.signal_code(text).and_then(|()| as_it_is()),

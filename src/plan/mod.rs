@@ -47,6 +47,7 @@ mod source;
 mod spans;
 mod terms;
 mod traced;
+mod unreachable;
 mod wanted;
 mod word;
 mod words;

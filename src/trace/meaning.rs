@@ -49,18 +49,15 @@ impl Writer<'_> {
             ArgKind::Octal => Value::Number((word & 0xffff).into()),
             ArgKind::Long | ArgKind::Offset => Value::Number((word as i64).into()),
             ArgKind::Size | ArgKind::Hex => Value::Number(word.into()),
-            // A value above 4 GiB may be an address: the text decides.
+            // A value above 4 GiB may be an address.
             ArgKind::Word if u32::try_from(word).is_ok() => Value::Number(word.into()),
             ArgKind::Pointer | ArgKind::Address | ArgKind::Struct(_) if word == 0 => Value::Nothing,
             ArgKind::Address if is_in_unknown_file(call.places.argument(place)) => Value::Unread,
             ArgKind::Struct(_) if text == ADDRESS && !is_nothing_there(call, place) => {
                 Value::Unread
             }
-            ArgKind::Word
-            | ArgKind::Pointer
-            | ArgKind::Address
-            | ArgKind::Struct(_)
-            | ArgKind::Unused => Value::Text,
+            ArgKind::Word | ArgKind::Pointer | ArgKind::Address => Value::Address(word),
+            ArgKind::Struct(_) | ArgKind::Unused => Value::Text,
         }
     }
 
@@ -93,7 +90,7 @@ impl Writer<'_> {
             ReturnKind::Pid => self.id(value as i32),
             ReturnKind::Address if value == 0 => Value::Nothing,
             ReturnKind::Address if is_in_unknown_file(call.places.result()) => Value::Unread,
-            ReturnKind::Address => Value::Text,
+            ReturnKind::Address => Value::Address(value as u64),
             ReturnKind::Constants(_) => names(text, value as u64),
         }
     }

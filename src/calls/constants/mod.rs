@@ -117,6 +117,30 @@ impl Constants {
         })
     }
 
+    /// The words that a value is shown by which has all these flags: the bits of `O_DSYNC` are in
+    /// `O_SYNC`, so that `O_SYNC|O_DSYNC` is shown as `O_SYNC`. Words that are no flags stay.
+    pub fn as_shown<'w>(&self, words: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
+        let flags = self.parts.iter().flat_map(|part| match part {
+            Part::Bits(rows) => *rows,
+            _ => &[],
+        });
+        let flags = || flags.clone().filter(|(_, bits)| *bits != 0);
+        let (mut shown, mut left) = (Vec::new(), 0);
+        for word in words {
+            match flags().find(|(name, _)| *name == word) {
+                Some((_, bits)) => left |= bits,
+                None => shown.push(word),
+            }
+        }
+        for (name, bits) in flags() {
+            if left & bits == *bits {
+                shown.push(*name);
+                left &= !bits;
+            }
+        }
+        shown
+    }
+
     /// The name of a value among those of a set of plain names.
     fn find(&self, value: u64) -> Option<&'static str> {
         let row = self.parts.iter().flat_map(|part| part.rows());

@@ -79,8 +79,51 @@ fn what_is_not_there_is_nothing_the_author_can_mean() {
     table(
         "P1 exit_group(error_code=0) = ?",
         "exit_group",
-        &["returns: {not: 0}"],
-        &["returns: any", "returns: 0", "returns: {range: '0..'}"],
+        &[],
+        &[
+            "returns: any",
+            "returns: 0",
+            "returns: {range: '0..'}",
+            "returns: {not: 0}",
+            "returns: {not: [0, 1]}",
+        ],
+        &[],
+    );
+}
+
+#[test]
+fn an_address_is_a_number_and_a_null_pointer_is_zero() {
+    table(
+        "P1 munmap(addr=@0x10000000) = @0x2000",
+        "munmap",
+        &[
+            "addr: 268435456",
+            "addr: '0x10000000'",
+            "addr: {range: 268435456..}",
+            "addr: {prefix: '0x1'}",
+            "addr: <addr>",
+            "addr: {not: 1}",
+            "returns: 8192",
+        ],
+        &[
+            "addr: 1",
+            "addr: '0x1'",
+            "addr: {range: ..=1}",
+            "addr: {not: 268435456}",
+            "addr: {prefix: '0x2'}",
+        ],
+        &[],
+    );
+    table(
+        "P1 munmap(addr=NULL) = 0",
+        "munmap",
+        &["addr: 0", "addr: 'NULL'", "addr: '0x0'", "addr: {not: 1}"],
+        &[
+            "addr: 1",
+            "addr: any",
+            "addr: {not: 0}",
+            "addr: {range: 1..}",
+        ],
         &[],
     );
 }

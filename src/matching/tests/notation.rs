@@ -120,6 +120,10 @@ fn value_of(text: &str) -> (Value, String) {
     if let Ok(number) = text.parse() {
         return shown(Value::Number(number));
     }
+    if let Some(digits) = text.strip_prefix("@0x") {
+        let address = u64::from_str_radix(digits, 16).unwrap();
+        return (Value::Address(address), "<addr>".to_owned());
+    }
     if let Some(path) = text.strip_prefix('p').and_then(quoted) {
         let absolute = match path.starts_with(['/', '$']) {
             true => path.clone(),

@@ -120,11 +120,18 @@ fn values_become_what_a_trace_has() {
         ("lseek: { whence: SEEK_END }", text("SEEK_END")),
         ("openat: { mode: '0644' }", number(0o644)),
         ("openat: { path: '0644' }", text("0644")),
+        ("openat: { path: /tmp/sandboxes }", text("/tmp/sandboxes")),
         ("openat: { filename: a }", text("a")),
         (
             "openat: { flags: O_RDWR | O_CREAT }",
-            text("O_RDWR | O_CREAT"),
+            text("O_RDWR|O_CREAT"),
         ),
+        (
+            "openat: { flags: O_SYNC|O_DSYNC|O_RDWR|O_DIRECTORY|O_TMPFILE }",
+            text("O_RDWR|O_SYNC|O_TMPFILE"),
+        ),
+        ("openat: { mode: '644' }", number(0o644)),
+        ("openat: { mode: '0x1a4' }", number(0o644)),
         ("openat: { returns: EWOULDBLOCK }", text("EAGAIN")),
         ("openat: { returns: -1 }", number(-1)),
         ("openat: { returns: E }", text("E")),
@@ -374,6 +381,38 @@ const IMPOSSIBLE: &[Refused] = &[
         "openat: { mode: @644 }",
         "`mode` of `openat` is written in octal digits and quoted",
         Some("quote it: \"0644\""),
+    ),
+    (
+        "openat: { mode: @'689' }",
+        "`mode` of `openat` has octal digits",
+        None,
+    ),
+    (
+        "openat: { mode: @'0..=0644' }",
+        "`mode` of `openat` is bits, and in no range",
+        Some("write a list of what it may be"),
+    ),
+    (
+        "openat: { path: @../x }",
+        "a path is compared by where it leads, so none is ever `../x`",
+        Some("write where that leads, or { text: \"../x\" } for how the program spelled it"),
+    ),
+    (
+        "read: { fd: { not: [a, { glob: @'/usr/../etc/*' }] } }",
+        "a path is compared by where it leads, so none is ever `/usr/../etc/*`",
+        Some(
+            "write where that leads, or { text: \"/usr/../etc/*\" } for how the program spelled it",
+        ),
+    ),
+    (
+        "openat: { path: { text: @/tmp/sandbox/x } }",
+        "a trace has `$DIR` in place of /tmp/sandbox, the working directory, so nothing is ever `/tmp/sandbox/x`",
+        Some("write \"$DIR/x\""),
+    ),
+    (
+        "write: { data: { contains: @'in /tmp/sandbox' } }",
+        "a trace has `$DIR` in place of /tmp/sandbox, the working directory, so nothing is ever `in /tmp/sandbox`",
+        Some("write \"in $DIR\""),
     ),
     (
         "kill: { signal: @TERM }",
