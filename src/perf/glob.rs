@@ -46,9 +46,17 @@ pub fn glob(pattern: impl AsRef<[u8]>, name: impl AsRef<[u8]>) -> bool {
 /// assert!(path_glob("/usr/**.so", "/usr/x/libc.so"));
 /// assert!(path_glob("**/log", "log") && path_glob("**/log", "a/b/log"));
 /// ```
+///
+/// A path that is written out is matched whatever it is made of:
+///
+/// ```
+/// use perf_records::glob::path_glob;
+/// assert!(path_glob("[id].js", "[id].js") && path_glob("[id].js", "i.js"));
+/// ```
 #[must_use]
 pub fn path_glob(pattern: impl AsRef<[u8]>, path: impl AsRef<[u8]>) -> bool {
-    matches(pattern.as_ref(), path.as_ref(), Some(b'/'))
+    let (pattern, path) = (pattern.as_ref(), path.as_ref());
+    pattern == path || matches(pattern, path, Some(b'/'))
 }
 
 fn matches(pattern: &[u8], text: &[u8], separator: Option<u8>) -> bool {

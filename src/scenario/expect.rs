@@ -67,6 +67,21 @@ impl ExpectedOutput {
             Self::Matches(regex) => regex.is_match(output),
         }
     }
+
+    /// Whether an output that begins so, and goes on, is what was expected; `None` where the rest
+    /// of it decides.
+    #[must_use]
+    pub fn accepts_beginning(&self, output: &[u8]) -> Option<bool> {
+        match self {
+            Self::Exact(text) => {
+                let text = text.as_bytes();
+                let may_go_on = text.len() > output.len() && text.starts_with(output);
+                (!may_go_on).then_some(false)
+            }
+            Self::Contains(_) => self.accepts(output).then_some(true),
+            Self::Matches(_) => None,
+        }
+    }
 }
 
 /// What must come out of a run.

@@ -30,6 +30,13 @@ pub(super) fn judge(
     for (about, name, expected, got) in streams {
         match (expected, got) {
             (None, _) => {}
+            (Some(expected), Known::Yes(got)) if got.dropped > 0 => {
+                match expected.accepts_beginning(&got.bytes) {
+                    Some(true) => {}
+                    Some(false) => findings.push(Finding::missed(about, too_long(name, got))),
+                    None => unknown.push(Finding::unknown(about, too_long(name, got))),
+                }
+            }
             (Some(expected), Known::Yes(got)) => {
                 findings.extend(output(about, name, expected, got));
             }
@@ -48,16 +55,13 @@ pub(super) fn said((about, name, expected, got): &Stream<'_>) -> Option<Finding>
     (!said.trim().is_empty()).then(|| Finding::remark(about.clone(), text()))
 }
 
+fn too_long(name: &str, got: &Captured) -> String {
+    let (kept, more) = (got.bytes.len(), got.dropped);
+    format!("of {name} the first {kept} bytes are kept, and there were {more} more")
+}
+
 /// Returns what is wrong with an output.
 fn output(about: About, name: &str, expected: &ExpectedOutput, got: &Captured) -> Option<Finding> {
-    if got.dropped > 0 {
-        let kept = got.bytes.len();
-        let text = format!(
-            "{name} is too long to judge: {kept} bytes kept, {} more",
-            got.dropped
-        );
-        return Some(Finding::missed(about, text));
-    }
     (!expected.accepts(&got.bytes)).then(|| {
         let wanted = match expected {
             ExpectedOutput::Exact(text) => format!("{:?}", excerpt(text)),
@@ -94,5 +98,42 @@ pub(super) fn excerpt(text: &str) -> String {
             text.get(..end).unwrap_or_default(),
             text.len()
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Kind;
+    use super::*;
+    use regex::bytes::Regex;
+
+    fn kinds(expected: ExpectedOutput) -> Vec<Kind> {
+        let got = Known::Yes(Captured {
+            bytes: b"abc".to_vec(),
+            dropped: 2,
+        });
+        let expected = Some(expected);
+        let (mut findings, mut unknown) = (Vec::new(), Vec::new());
+        let stdout = || (About::Stdout, "standard output", &expected, &got);
+        judge(
+            [stdout(), (About::Stderr, "", &None, &got)],
+            &mut findings,
+            &mut unknown,
+        );
+        findings.append(&mut unknown);
+        findings.into_iter().map(|it| it.kind).collect()
+    }
+
+    #[test]
+    fn what_the_kept_part_of_an_output_does_not_decide_is_not_known() {
+        let exact = |text: &str| kinds(ExpectedOutput::Exact(text.to_owned()));
+        let contains = |text: &str| kinds(ExpectedOutput::Contains(text.to_owned()));
+        assert_eq!(exact("abc"), [Kind::Missed]);
+        assert_eq!(exact("abd--"), [Kind::Missed]);
+        assert_eq!(exact("abcde"), [Kind::Unknown]);
+        assert_eq!(contains("b"), []);
+        assert_eq!(contains("d"), [Kind::Unknown]);
+        let regex = Regex::new("^a").expect("a regular expression");
+        assert_eq!(kinds(ExpectedOutput::Matches(regex)), [Kind::Unknown]);
     }
 }
