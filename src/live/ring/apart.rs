@@ -7,6 +7,7 @@ use crate::sys;
 use perf_records::units::Nanos;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -38,17 +39,21 @@ struct Thread {
 #[derive(Debug)]
 struct Shared {
     backlog: Mutex<Backlog>,
-    news: Mutex<News>,
+    /// Which of the descriptors have hung up.
+    hung_up: Vec<AtomicBool>,
+    /// Whether the reader has been told and has not looked since.
+    is_told: AtomicBool,
+    /// Why the thread ended, if not because it was asked to.
+    failed: Mutex<Option<io::Error>>,
 }
 
-/// What the thread tells.
-#[derive(Debug)]
-struct News {
-    /// Which of the descriptors have hung up.
-    hung_up: Vec<bool>,
-    /// Whether the reader has been told and has not taken all there is.
-    is_told: bool,
-    failed: Option<io::Error>,
+impl Shared {
+    /// Whether this descriptor has hung up.
+    fn has_hung_up(&self, place: usize) -> bool {
+        let hung_up = self.hung_up.get(place);
+        // ORDERING: what the descriptor told of went through the backlog's lock.
+        hung_up.is_some_and(|hung_up| hung_up.load(Ordering::Acquire))
+    }
 }
 
 impl Apart {
@@ -68,15 +73,14 @@ impl Apart {
         let (goes, go) = io::pipe()?;
         let shared = Arc::new(Shared {
             backlog: Mutex::new(Backlog::new(until, bounds)),
-            news: Mutex::new(News {
-                hung_up: hung_up.to_vec(),
-                is_told: false,
-                failed: None,
-            }),
+            hung_up: hung_up.iter().copied().map(AtomicBool::new).collect(),
+            is_told: AtomicBool::new(false),
+            failed: Mutex::default(),
         });
         let drainer = Drainer {
             fds,
             bells,
+            ended: Vec::new(),
             goes,
             tells,
             shared: Arc::clone(&shared),
@@ -106,8 +110,8 @@ impl Apart {
 
     /// Which of the descriptors have hung up.
     pub(crate) fn hung_up(&self, to: &mut [bool]) {
-        for (to, hung_up) in to.iter_mut().zip(&lock(&self.shared.news).hung_up) {
-            *to |= hung_up;
+        for (place, to) in to.iter_mut().enumerate() {
+            *to |= self.shared.has_hung_up(place);
         }
     }
 
@@ -127,20 +131,18 @@ impl Apart {
     /// The thread's, or those of reading what it wrote to a file.
     pub(crate) fn take(&mut self, drains: &mut [Drain]) -> io::Result<Look> {
         let read = drains.iter_mut().flat_map(|drain| drain.spare.drain(..));
-        {
-            let mut news = lock(&self.shared.news);
-            if let Some(error) = news.failed.take() {
-                return Err(error);
-            }
-            // Before the rest is looked at, so that what comes in the meantime is told anew.
-            if std::mem::take(&mut news.is_told) {
-                self.told.read_exact(&mut [0])?;
-            }
+        let read: Vec<Vec<u8>> = read.collect();
+        if let Some(error) = lock(&self.shared.failed).take() {
+            return Err(error);
         }
-        let portion = {
+        // Before the rest is looked at, so that what comes in the meantime is told anew.
+        // ORDERING: pairs with the thread's, which has put there what it tells of.
+        if self.shared.is_told.swap(false, Ordering::AcqRel) {
+            self.told.read_exact(&mut [0])?;
+        }
+        let (_unwanted, portion) = {
             let mut backlog = lock(&self.shared.backlog);
-            backlog.reuse(read);
-            backlog.take()
+            (backlog.reuse(read), backlog.take())
         };
         let look = portion.give(drains)?;
         self.has_more = !look.is_all;
@@ -181,6 +183,8 @@ impl Drop for Apart {
 struct Drainer {
     fds: Vec<Arc<OwnedFd>>,
     bells: Vec<Arc<Bell>>,
+    /// Which of the descriptors have hung up without the reader's knowing.
+    ended: Vec<usize>,
     goes: PipeReader,
     tells: PipeWriter,
     shared: Arc<Shared>,
@@ -194,21 +198,23 @@ impl Drainer {
         loop {
             match self.turn(&mut taps, &mut tick) {
                 Ok(true) => {}
-                Ok(false) => return taps,
+                Ok(false) => break,
                 Err(error) => {
-                    lock(&self.shared.news).failed = Some(error);
+                    *lock(&self.shared.failed) = Some(error);
                     let _told = self.tells.write_all(&[0]);
-                    return taps;
+                    break;
                 }
             }
         }
+        // Nothing more is to be drained in time.
+        self.writer.hand_over(&mut lock(&self.shared.backlog));
+        taps
     }
 
     /// Waits until a ring has filled, and empties all of them; whether to go on.
     fn turn(&mut self, taps: &mut [Tap], tick: &mut Duration) -> io::Result<bool> {
-        let hung_up = lock(&self.shared.news).hung_up.clone();
         let open: Vec<usize> = (0..self.fds.len())
-            .filter(|place| hung_up.get(*place) != Some(&true))
+            .filter(|place| !self.shared.has_hung_up(*place) && !self.ended.contains(place))
             .collect();
         let rings = open.iter().filter_map(|place| self.fds.get(*place));
         let bells = self.bells.iter().map(|bell| bell.as_fd());
@@ -218,20 +224,23 @@ impl Drainer {
             .iter()
             .zip(&ready)
             .filter(|(_, ready)| ready.has_hung_up);
-        let ended: Vec<usize> = ended.map(|(place, _)| *place).collect();
+        self.ended.extend(ended.map(|(place, _)| *place));
+        let filled = self.writer.round(taps, &self.shared.backlog);
+        *tick = match filled.is_all && filled.is_there {
+            true => TICK,
+            false => FULL_TICK,
+        };
         // What was written before a descriptor hung up is there before the reader knows of that.
-        let is_all = self.writer.round(taps, &self.shared.backlog);
-        *tick = if is_all { TICK } else { FULL_TICK };
-        let has_some = !lock(&self.shared.backlog).is_empty();
-        let mut news = lock(&self.shared.news);
-        for place in &ended {
-            if let Some(hung_up) = news.hung_up.get_mut(*place) {
-                *hung_up = true;
-            }
+        let n_ended = if filled.is_there { self.ended.len() } else { 0 };
+        let is_news = filled.has_some || n_ended > 0;
+        let ended = self.ended.drain(..n_ended);
+        for hung_up in ended.filter_map(|place| self.shared.hung_up.get(place)) {
+            // ORDERING: the reader that sees this finds what was handed over.
+            hung_up.store(true, Ordering::Release);
         }
-        if (has_some || !ended.is_empty()) && !news.is_told {
+        // ORDERING: pairs with the reader's, which looks at all that was handed over then.
+        if is_news && !self.shared.is_told.swap(true, Ordering::AcqRel) {
             self.tells.write_all(&[0])?;
-            news.is_told = true;
         }
         Ok(ready.last().is_none_or(|goes| !goes.has_hung_up))
     }

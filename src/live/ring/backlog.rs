@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// How much a backlog may hold, in bytes.
@@ -63,6 +63,15 @@ fn free() -> u64 {
 /// What is behind a lock, whatever happened to a thread that held it.
 pub(super) fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same, if no other thread holds the lock.
+fn try_lock<T>(of: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match of.try_lock() {
+        Ok(held) => Some(held),
+        Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 /// How much a backlog held.
@@ -178,17 +187,18 @@ impl Backlog {
         }
     }
 
-    /// Takes back the room of pieces that have been read.
-    pub(super) fn reuse(&mut self, pieces: impl Iterator<Item = Vec<u8>>) {
+    /// Takes back the room of pieces that have been read, and returns those that it has no use for:
+    /// they are to be freed behind the lock, as that takes a while.
+    pub(super) fn reuse(&mut self, mut pieces: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         let kept: usize = self.spare.iter().map(Vec::capacity).sum();
         let mut room = SPARE.saturating_sub(kept as u64);
-        for piece in pieces {
-            let capacity = piece.capacity() as u64;
-            if capacity <= room {
-                room -= capacity;
-                self.spare.push(piece);
-            }
-        }
+        let fits = |piece: &mut Vec<u8>| {
+            let left = room.checked_sub(piece.capacity() as u64);
+            room = left.unwrap_or(room);
+            left.is_some()
+        };
+        self.spare.extend(pieces.extract_if(.., fits));
+        pieces
     }
 
     fn push(&mut self, round: Round) {
@@ -224,9 +234,29 @@ impl Portion {
     }
 }
 
+/// How a round went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Filled {
+    /// Whether there was room for what all rings held.
+    pub(super) is_all: bool,
+    /// Whether it, and all before it, are where the reader finds them.
+    pub(super) is_there: bool,
+    /// Whether something waits there to be read.
+    pub(super) has_some: bool,
+}
+
 /// Fills a backlog.
+///
+/// Its thread is in a hurry and the reader is not, so it never waits for the reader's lock: one that
+/// is preempted while it holds that would keep the rings from being emptied for as long.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
+    /// Rounds that the reader cannot find yet.
+    pending: Vec<Round>,
+    /// Whether there was room in memory and in files, when that could last be looked at.
+    room: Option<(bool, bool)>,
+    /// Room for pieces.
+    spare: Vec<Vec<u8>>,
     /// The file that is written to, and its length.
     segment: Option<(Arc<File>, u64)>,
     /// When a file could not be written.
@@ -234,14 +264,19 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Takes what all rings hold, as far as there is room for it; whether there was.
-    pub(super) fn round(&mut self, mut taps: &mut [Tap], backlog: &Mutex<Backlog>) -> bool {
-        let (has_memory, has_files, mut spare) = {
-            let mut backlog = lock(backlog);
-            let has_memory = backlog.in_memory < backlog.bounds.memory;
-            let has_files = backlog.in_files < backlog.bounds.files;
-            (has_memory, has_files, std::mem::take(&mut backlog.spare))
-        };
+    /// Takes what all rings hold, as far as there is room for it.
+    pub(super) fn round(&mut self, mut taps: &mut [Tap], backlog: &Mutex<Backlog>) -> Filled {
+        if let Some(mut backlog) = try_lock(backlog) {
+            self.room = Some((
+                backlog.in_memory < backlog.bounds.memory,
+                backlog.in_files < backlog.bounds.files,
+            ));
+            if self.spare.is_empty() {
+                std::mem::swap(&mut self.spare, &mut backlog.spare);
+            }
+        }
+        // What the first look at it must wait for is nothing yet.
+        let (has_memory, has_files) = self.room.unwrap_or((true, false));
         let mut round = Round {
             until: Some(sys::monotonic_now()),
             pieces: Vec::new(),
@@ -260,19 +295,19 @@ impl Writer {
             if there == 0 {
                 continue;
             }
-            let mut bytes = spare.pop().unwrap_or_default();
+            let mut bytes = self.spare.pop().unwrap_or_default();
             tap.copy(&mut bytes);
             // A gap at a chunk's end is no record.
             if bytes.is_empty() {
                 tap.release();
-                spare.push(bytes);
+                self.spare.push(bytes);
                 continue;
             }
             let written = goes_to_file.then(|| self.write(&bytes)).transpose();
             let piece = match written {
                 Ok(Some(piece)) => {
                     round.in_files += there;
-                    spare.push(bytes);
+                    self.spare.push(bytes);
                     piece
                 }
                 // The rest of the round has to go somewhere.
@@ -285,10 +320,19 @@ impl Writer {
             tap.release();
         }
         let is_all = round.until.is_some();
-        let mut backlog = lock(backlog);
-        backlog.reuse(spare.into_iter());
-        backlog.push(round);
-        is_all
+        self.pending.push(round);
+        let there = try_lock(backlog).map(|mut backlog| self.hand_over(&mut backlog));
+        Filled {
+            is_all,
+            is_there: there.is_some(),
+            has_some: there.unwrap_or(false),
+        }
+    }
+
+    /// Has the reader find all rounds; whether there is something to be read.
+    pub(super) fn hand_over(&mut self, backlog: &mut Backlog) -> bool {
+        self.pending.drain(..).for_each(|round| backlog.push(round));
+        !backlog.is_empty()
     }
 
     /// Whether a file may be written to. Asked anew for each file, as others write there too.
