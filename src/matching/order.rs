@@ -50,8 +50,31 @@ const WAITS: &[&str] = &[
     "waitpid",
 ];
 
-/// Calls that make a task, which may act before they return: they count by the time of their entry.
-const MAKES: &[&str] = &["clone", "clone3", "fork", "vfork"];
+/// Calls that make a task, or have one that waits go on, which may act before they return: they
+/// count by the time of their entry.
+const STARTS: &[&str] = &[
+    "clone",
+    "clone3",
+    "fork",
+    "futex_requeue",
+    "futex_wake",
+    "vfork",
+];
+
+/// Calls that wait or have others go on, as their argument of this name says.
+const WAITS_OR_STARTS: &[(&str, &str, &[&str])] = &[
+    ("flock", "cmd", &["LOCK_UN"]),
+    (
+        "futex",
+        "op",
+        &[
+            "FUTEX_WAKE",
+            "FUTEX_REQUEUE",
+            "FUTEX_CMP_REQUEUE",
+            "FUTEX_UNLOCK",
+        ],
+    ),
+];
 
 /// The times of a deed, in moments of the run.
 #[derive(Clone, Copy, Debug)]
@@ -99,9 +122,18 @@ pub(super) fn effect(deed: &Deed) -> (u64, u64) {
     let is = |names: &[&str]| {
         names.contains(&&*deed.name) || others.iter().any(|name| names.contains(name))
     };
+    let lets_go = || {
+        let mut all = WAITS_OR_STARTS.iter();
+        let says = |word: &str, starts: &[&str]| {
+            let part = deed.part(word);
+            part.is_some_and(|part| starts.iter().any(|start| part.text.starts_with(start)))
+        };
+        all.any(|(name, word, starts)| is(&[name]) && says(word, starts))
+    };
     match () {
+        () if lets_go() => (deed.entered, deed.entered),
         () if is(WAITS) => (deed.left, deed.left),
-        () if is(MAKES) => (deed.entered, deed.entered),
+        () if is(STARTS) => (deed.entered, deed.entered),
         () => (deed.entered, deed.left),
     }
 }

@@ -255,7 +255,7 @@ impl Resolver<'_> {
                 continue;
             }
             let named = Named { field, event, word };
-            let unreachable = unreachable::fault(self.scenario, field, test, &at);
+            let unreachable = unreachable::fault(self.scenario, &named, test, &at);
             match unreachable.map_or_else(|| named.resolve(test, &at), Err) {
                 Ok(test) => {
                     self.note(&named, &test, &at)?;

@@ -313,6 +313,24 @@ fn who_makes_a_task_counts_at_the_entry() {
 }
 
 #[test]
+fn who_lets_another_go_on_counts_at_the_entry_whenever_it_returns() {
+    let futexes =
+        "P1 20-50 futex(op=FUTEX_WAKE_PRIVATE) = 1\nP1.T2 10-30 futex(op=FUTEX_WAIT_PRIVATE) = 0";
+    let locks = "P1 20-50 flock(cmd=LOCK_UN) = 0\nP2 10-30 flock(cmd=LOCK_EX) = 0";
+    for (trace, lets_go, goes_on) in [
+        (
+            futexes,
+            "futex: { op: FUTEX_WAKE_PRIVATE }",
+            "futex: { op: FUTEX_WAIT_PRIVATE }",
+        ),
+        (locks, "flock: { cmd: LOCK_UN }", "flock: { cmd: LOCK_EX }"),
+    ] {
+        passes(&format!("sequence: [ {lets_go}, {goes_on} ]"), trace);
+        fails(&format!("sequence: [ {goes_on}, {lets_go} ]"), trace);
+    }
+}
+
+#[test]
 fn what_may_lie_between_is_not_never() {
     // The write neither ended before the fsync began nor began behind the rename.
     let trace = "P1 10-20 fsync(fd=1) = 0\nP1.T2 15-25 write(fd=1) = 1\nP1 30-40 rename(x=1) = 0";

@@ -395,14 +395,22 @@ const IMPOSSIBLE: &[Refused] = &[
     (
         "openat: { path: @../x }",
         "a path is compared by where it leads, so none is ever `../x`",
-        Some("write where that leads, or { text: \"../x\" } for how the program spelled it"),
+        Some("write where it leads, or { text: ... } for how the program spelled it"),
     ),
     (
         "read: { fd: { not: [a, { glob: @'/usr/../etc/*' }] } }",
         "a path is compared by where it leads, so none is ever `/usr/../etc/*`",
-        Some(
-            "write where that leads, or { text: \"/usr/../etc/*\" } for how the program spelled it",
-        ),
+        Some("write where it leads, or { text: ... } for how the program spelled it"),
+    ),
+    (
+        "openat: { path: { regex: @'/\\.\\./' } }",
+        "a path is compared by where it leads, so none is ever `/\\\\.\\\\./`",
+        Some("write where it leads, or { text: ... } for how the program spelled it"),
+    ),
+    (
+        "openat: { program: @a-very-long-program }",
+        "the kernel has 15 bytes of a program's name, so none is ever `a-very-long-program`",
+        Some("its path is in `execve: { path: ... }`"),
     ),
     (
         "openat: { path: { text: @/tmp/sandbox/x } }",
