@@ -435,3 +435,24 @@ fn a_field_that_one_of_the_names_does_not_have_is_not_so() {
         [""; 0]
     );
 }
+
+#[test]
+fn a_number_in_whose_place_a_structure_has_a_word_is_not_known() {
+    table(
+        "P1 utimensat(utimes=[{tv_sec=<time>, tv_nsec=0}]) = 0",
+        "utimensat",
+        &[
+            "utimes: {contains: tv_nsec=0}",
+            "utimes: {contains: tv_sec}",
+            "utimes: {contains: 'tv_sec=<time>'}",
+        ],
+        &["utimes: {contains: UTIME_NOW}", "utimes: {prefix: '{'}"],
+        &[
+            "utimes: {contains: tv_sec=5}",
+            "utimes: {not: {contains: tv_sec=5}}",
+            "utimes: {regex: 'tv_sec=[0-9]'}",
+            "utimes: {regex: 'tv_sec=\\d'}",
+            "utimes: {prefix: '[{tv_sec=5'}",
+        ],
+    );
+}
