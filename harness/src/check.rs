@@ -205,6 +205,8 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     let mut scenario = scenario(arguments, &command)?;
     if arguments.sandbox {
         scenario.sandbox = SandboxSpec::default();
+    } else if let Ok(directory) = std::env::current_dir() {
+        scenario.beside.directory = directory.into_os_string().into_string().ok();
     }
     if let Some(size) = arguments.ring_size {
         scenario.trace.ring.size = Some(size);

@@ -1,7 +1,7 @@
 //! What `expect.confined` means on this machine, and what judging it needs.
 
-use super::EventsPlan;
 use super::needs::Needs;
+use super::{EventsPlan, here};
 use crate::matching::{Blaming, Confinement, Realm};
 use crate::scenario::{KeyPath, PATH, Scenario, TestRules};
 
@@ -16,7 +16,14 @@ pub(super) fn confinement(
     if !is_judged && beside.calls.is_empty() {
         return None;
     }
-    let rules = scenario.expect.confined.clone().unwrap_or_default();
+    let mut rules = scenario.expect.confined.clone().unwrap_or_default();
+    let mut tests: Vec<TestRules> = beside.tests.clone();
+    if let Some(directory) = &beside.directory {
+        let of_tests = tests.iter_mut().map(|test| &mut test.confined);
+        of_tests
+            .chain([&mut rules])
+            .for_each(|rules| here::confined(rules, directory));
+    }
     let what = || "what the run is confined to".to_owned();
     needs.memory.get_or_insert_with(what);
     needs
@@ -33,8 +40,10 @@ pub(super) fn confinement(
             .complaint(&test.at.clone().key_itself(), "", None)
             .line
     };
-    let tests = beside.tests.iter();
-    let tests = tests.map(|test| (test.clone(), line_of(test)));
+    let tests = tests.into_iter().map(|test| {
+        let line = line_of(&test);
+        (test, line)
+    });
     let argv = scenario.workload.command.argv().into_iter();
     let path = scenario
         .workload

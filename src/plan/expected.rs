@@ -6,8 +6,8 @@ use super::fields::{Field, FieldKind, Fields};
 use super::named::names_of;
 use super::needs::{Needs, exact_paths};
 use super::{
-    Delta, EventsPlan, Facts, FaultPlan, Marks, PlanError, baseline, faults, invalid, marks, spans,
-    unreachable,
+    Delta, EventsPlan, Facts, FaultPlan, Marks, PlanError, baseline, faults, here, invalid, marks,
+    spans, unreachable,
 };
 use crate::matching::{Expected, Matcher, SpanRule};
 use crate::scenario::{Expectations, KeyPath, Role, Scenario, StepSpec, Test, did_you_mean};
@@ -242,6 +242,8 @@ impl Resolver<'_> {
             let Fault { message, help, at } = fault;
             invalid(self.scenario.complaint(&at, message, help))
         };
+        let directory = self.scenario.beside.directory.as_deref();
+        let here = directory.map(|directory| here::test(test, directory));
         let mut resolved = None;
         let mut fault = None;
         for event in self.own_names(names) {
@@ -255,6 +257,10 @@ impl Resolver<'_> {
                 continue;
             }
             let named = Named { field, event, word };
+            let test = match field.kind {
+                FieldKind::Path | FieldKind::File => here.as_ref().unwrap_or(test),
+                _ => test,
+            };
             let unreachable = unreachable::fault(self.scenario, &named, test, &at);
             match unreachable.map_or_else(|| named.resolve(test, &at), Err) {
                 Ok(test) => {

@@ -27,6 +27,7 @@ mod fields;
 mod filter;
 mod following;
 mod found;
+mod here;
 mod interrupts;
 mod limits;
 mod listed;
