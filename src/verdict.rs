@@ -7,6 +7,7 @@ mod events;
 mod faults;
 mod files;
 mod finding;
+mod handed;
 mod injected;
 mod known;
 mod limits;
@@ -159,7 +160,12 @@ fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
             Known::Yes(_) if is_overwritten => {
                 unknown("what was overwritten is compared with no baseline")
             }
-            Known::Yes(base) => delta::compare(&baseline.delta, base, &run.trace),
+            Known::Yes(base) => {
+                let (delta, both) = (&baseline.delta, (base, &run.trace));
+                let mut found = delta::compare(delta, both.0, both.1);
+                found.extend(handed::differing(plan, delta, both));
+                found
+            }
         });
     }
     findings

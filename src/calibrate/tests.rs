@@ -370,6 +370,7 @@ fn check_children(story: &str, is_chance: bool) {
         parent: None,
         deeds: deeds.collect(),
         tally: Default::default(),
+        answered: Default::default(),
     };
     let found = hazard::of_children(&[block]);
     let names: Vec<&str> = found.iter().map(|hazard| hazard.name.as_str()).collect();

@@ -202,6 +202,21 @@ impl Call {
         }
     }
 
+    /// Whether its entry is in no record and what it returned is no error: a seccomp filter of the
+    /// workload's own answered it, and the kernel did not make it.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        let is_unseen = matches!(self.entry, Entry::Missing) && self.injected.answer.is_none();
+        is_unseen
+            && match self.outcome {
+                Outcome::Returned { .. } => self.error().is_none(),
+                Outcome::Interrupted { .. } | Outcome::Untold { .. } | Outcome::Missing => true,
+                Outcome::Restarted { .. } | Outcome::Refused { .. } | Outcome::NeverReturned => {
+                    false
+                }
+            }
+    }
+
     /// The number of the error that it returned; one of `ERESTART*` where a signal interrupted it.
     #[must_use]
     pub fn error(&self) -> Option<i32> {

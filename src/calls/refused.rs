@@ -97,6 +97,26 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_was_never_entered_and_returned_no_error_was_answered_and_not_made() {
+        let mut tracker = tracker(true);
+        let mut out = Vec::new();
+        let number = libc::SYS_fsync as i32;
+        let call = (Abi::native(), number);
+        for (is_entered, value, is_answered) in
+            [(false, 0, true), (false, -1, false), (true, 0, false)]
+        {
+            if is_entered {
+                tracker.enter(WHO, Nanos(1), call.0, number, [0; 6], &mut out);
+            }
+            tracker.leave(WHO, Nanos(2), call, value, &mut out);
+            let Some(Observation::Call(call)) = out.pop() else {
+                panic!("{out:?}");
+            };
+            assert_eq!(call.is_answered(), is_answered, "{call:?}");
+        }
+    }
+
+    #[test]
     fn where_nothing_tells_of_refusals_the_number_of_a_call_is_no_certain_result() {
         let mut tracker = tracker(false);
         let untold = Outcome::Untold { time: Nanos(2) };

@@ -164,6 +164,31 @@ pub fn does(call: &str) -> bool {
     DONE_BY.iter().any(|(_, calls)| calls.contains(&call))
 }
 
+/// The call that hands operations to the kernel's older queue, whose operations are in no record.
+pub const AIO: &str = "io_submit";
+
+/// Whether what has this name in a trace may do what a call does: an operation of io_uring, of
+/// which one of a later kernel may do all that operations do, or [`AIO`].
+#[must_use]
+pub fn may_do(name: &str, call: &str) -> bool {
+    match opcode_of(name).map(calls_of) {
+        Some(Some(calls)) => calls.contains(&call),
+        Some(None) => does(call),
+        None => name == AIO && aio_does(call),
+    }
+}
+
+/// Whether a call hands something to [`AIO`]'s queue, or may have: the thread may have ended in it.
+#[must_use]
+pub fn hands_over(call: &Call) -> bool {
+    let is_it = call.name() == Some(AIO) && !call.is_answered();
+    is_it
+        && !matches!(
+            call.outcome,
+            Outcome::Returned { value: ..=0, .. } | Outcome::Refused { .. }
+        )
+}
+
 /// Whether `io_submit` has an operation that does what a call does (`IOCB_CMD_*`,
 /// `linux/aio_abi.h`).
 #[must_use]
@@ -283,6 +308,19 @@ mod tests {
             assert!(does(call) && aio_does(call), "{call}");
         }
         assert!(!does("getpid") && !aio_does("mkdir"));
+    }
+
+    #[test]
+    fn what_may_be_done_in_place_of_a_call_is_said_of_operations_and_of_io_submit() {
+        assert!(may_do("io_uring:IORING_OP_FSYNC", "fdatasync"));
+        assert!(!may_do("io_uring:IORING_OP_FSYNC", "write"));
+        assert!(
+            may_do("io_uring:IORING_OP_200", "mkdir"),
+            "of a later kernel"
+        );
+        assert!(!may_do("io_uring:IORING_OP_200", "getpid"));
+        assert!(may_do("io_submit", "pwrite64") && !may_do("io_submit", "mkdir"));
+        assert!(!may_do("write", "write") && !may_do("sched:sched_switch", "write"));
     }
 
     /// The members of an enumeration of the header, by the prefix of their names.

@@ -6,7 +6,7 @@ use super::seen::{Act, FileId, Seen};
 use super::{Log, LogError, NodeId, Step, Tree};
 use perf_records::units::Nanos;
 use std::collections::{HashMap, VecDeque};
-use syscall_model::{Call, Outcome};
+use syscall_model::{Call, Entry, Outcome};
 
 /// How a call ended, by its records.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,9 @@ pub struct Ended {
     pub call: &'static str,
     /// What it returned, and when; `None` where it did not return.
     pub returned: Option<(Nanos, i64)>,
+    /// Whether it never came to the kernel: a seccomp filter of the workload's own answered or
+    /// refused it, and nothing could hold it.
+    pub unentered: bool,
 }
 
 impl Ended {
@@ -28,6 +31,7 @@ impl Ended {
         Some(Self {
             thread: call.actor.tid.0,
             call: name,
+            unentered: matches!(call.entry, Entry::Missing),
             returned: match call.outcome {
                 Outcome::Returned { time, value } => Some((time, value)),
                 Outcome::Restarted { time, errno } | Outcome::Interrupted { time, errno } => {
@@ -89,6 +93,10 @@ pub fn build(
             continue;
         }
         let end = ends.get_mut(&it.thread).and_then(VecDeque::pop_front);
+        if let Some(end) = end.as_ref().filter(|end| end.unentered) {
+            builder.doubt(unentered(end.call));
+            break;
+        }
         let matters = !matches!(it.act, Act::Nothing);
         let Some(end) = end.filter(|end| end.call == it.call) else {
             builder.doubt(format!(
@@ -118,6 +126,10 @@ pub fn build(
     }
     builder.step(Step::Acknowledged, "exit");
     let left: usize = ends.values().map(VecDeque::len).sum();
+    let mut unmade = ends.values().flatten().filter(|end| end.unentered);
+    if let (Some(end), true) = (unmade.next(), builder.unknown.is_empty()) {
+        builder.doubt(unentered(end.call));
+    }
     if left > 0 && builder.unknown.is_empty() {
         builder.doubt(format!("{left} calls were not seen while they were held"));
     }
@@ -128,6 +140,13 @@ pub fn build(
         promises: builder.promises,
         unknown: builder.unknown,
     })
+}
+
+fn unentered(call: &str) -> String {
+    format!(
+        "a seccomp filter of the workload's own answered or refused a `{call}`: the kernel did not \
+         make it, and nothing could hold it"
+    )
 }
 
 #[cfg(test)]

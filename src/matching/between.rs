@@ -6,7 +6,7 @@
 use super::Matcher;
 use super::answer::Answer;
 use super::bindings::{Bindings, Within};
-use super::candidates::{Candidate, fits, meant, start};
+use super::candidates::{Candidate, fits, made, start};
 use super::closed::Sight;
 use super::field::{captures_of, has_capture};
 use super::judge::{Finding, Said};
@@ -131,7 +131,7 @@ impl<'s, 'a> Search<'s, 'a> {
         most: u64,
     ) -> Self {
         let by_start = |matcher: &Matcher| {
-            let mut all = meant(scene, matcher);
+            let mut all = made(scene, matcher);
             all.sort_by_key(|candidate| start(scene, candidate.deed));
             all
         };

@@ -20,7 +20,8 @@ pub(super) struct Candidate {
     pub(super) answer: Answer,
 }
 
-/// Whether the fields of a deed that `which` picks pass their tests.
+/// Whether the fields of a deed that `which` picks pass their tests. Whether the kernel made the
+/// call or something answered it is not looked at: it was asked for.
 pub(super) fn fits(
     deed: &Deed,
     matcher: &Matcher,
@@ -105,13 +106,31 @@ pub(super) fn meant(scene: &Scene<'_>, matcher: &Matcher) -> Vec<Candidate> {
     all
 }
 
+/// The same for what must be there: a call that a seccomp filter answered is no certain one.
+pub(super) fn made(scene: &Scene<'_>, matcher: &Matcher) -> Vec<Candidate> {
+    let mut all = meant(scene, matcher);
+    for candidate in &mut all {
+        let deed = scene.deeds.get(candidate.deed);
+        candidate.answer = deed.map_or(Answer::No, |it| candidate.answer.and(is_made(it)));
+    }
+    all
+}
+
+/// Whether the kernel made a call. What answered it in its place may have done the same.
+pub(super) fn is_made(deed: &Deed) -> Answer {
+    match deed.is_answered() {
+        true => Answer::Unknown,
+        false => Answer::Yes,
+    }
+}
+
 /// Returns the candidates of each leaf, by the start of their effect.
 pub(super) fn of_leaves(scene: &Scene<'_>, shape: &Shape<'_>) -> Vec<Vec<Candidate>> {
     let by_start = |candidate: &Candidate| start(scene, candidate.deed);
     let leaves = shape.leaves.iter();
     leaves
         .map(|leaf| {
-            let mut all = meant(scene, leaf.matcher);
+            let mut all = made(scene, leaf.matcher);
             all.sort_by_key(by_start);
             all
         })

@@ -3,7 +3,7 @@
 use super::Matcher;
 use super::answer::Answer;
 use super::bindings::{Bindings, Within};
-use super::candidates::{Candidate, fits, meant};
+use super::candidates::{Candidate, fits, is_made, meant};
 use super::explain::Explainer;
 use super::field::{captures_of, has_capture};
 use super::judge::{Finding, Said};
@@ -131,8 +131,16 @@ pub(super) fn count(counts: &[NumberOf<Matcher>], sight: &Sight<'_, '_>) -> Vec<
     let judged = counts.iter().filter_map(|count| {
         let (matcher, range) = (&count.step, count.times);
         let meant = sight.meant(matcher)?;
-        let (certain, unknown) = (places(&meant, Answer::Yes), places(&meant, Answer::Unknown));
-        let (least, most) = (certain.len() as u64, meant.len() as u64);
+        let (certain, mut unknown) = (places(&meant, Answer::Yes), places(&meant, Answer::Unknown));
+        let deeds = &sight.explainer.scene.deeds;
+        let is_made = |deed: &&Place| deeds.get(**deed).map(|deed| is_made(deed));
+        let answered = certain
+            .iter()
+            .filter(|deed| is_made(deed) != Some(Answer::Yes));
+        unknown.extend(answered);
+        unknown.sort_unstable();
+        let (asked, most) = (certain.len() as u64, meant.len() as u64);
+        let least = most - unknown.len() as u64;
         let forgets = sight.explainer.scene.forgets(matcher);
         let of = |text: String| {
             Said::from(text).of(matcher).with(|told| {
@@ -140,7 +148,8 @@ pub(super) fn count(counts: &[NumberOf<Matcher>], sight: &Sight<'_, '_>) -> Vec<
                 told.got = Some(least.to_string());
             })
         };
-        let is_too_many = range.max.is_some_and(|max| least > max);
+        // What must not be there is there as soon as it was asked for.
+        let is_too_many = range.max.is_some_and(|max| asked > max);
         if is_too_many || (most < range.min && !forgets) {
             let text = sight
                 .explainer

@@ -2,7 +2,7 @@
 
 use super::Matcher;
 use super::answer::Answer;
-use super::candidates::fits;
+use super::candidates::{fits, is_made};
 use super::field::{Free, numbers};
 use super::order::effect;
 use super::pairs::Pairs;
@@ -194,7 +194,7 @@ impl SpanRule {
                 if !matcher.names.contains(&*deed.name) {
                     return false;
                 }
-                let answer = fits(deed, matcher, &mut Free, &|_| true);
+                let answer = fits(deed, matcher, &mut Free, &|_| true).and(is_made(deed));
                 *is_certain &= answer != Answer::Unknown;
                 answer == Answer::Yes
             };

@@ -2,6 +2,7 @@ use super::*;
 use crate::trace::Deed;
 use notation::deeds;
 
+mod answered;
 mod between;
 mod confined;
 mod confined_calls;

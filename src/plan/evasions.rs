@@ -30,6 +30,9 @@ pub(super) fn beside<'w>(wants: &'w [Wanted], selection: Option<&Selection>) -> 
         if selection.is_some_and(|selection| selection.names().any(uring::does)) {
             words.extend(["io_uring_setup", "io_uring_enter"]);
         }
+        if selection.is_some_and(|selection| selection.names().any(uring::aio_does)) {
+            words.push(uring::AIO);
+        }
     }
     words
 }

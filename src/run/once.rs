@@ -25,6 +25,7 @@ use perf_live::gate::Log;
 use perf_live::sandbox::{self, Left, Running, WorkDir, Workload};
 use perf_records::record::LayoutTable;
 use perf_records::space::Stack;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -238,6 +239,8 @@ pub(super) struct Collector<'a> {
     evading: Option<String>,
     /// How many submissions to an io_uring were seen.
     n_submissions: u64,
+    /// The calls by which operations were handed over that are in no record.
+    handed: BTreeSet<String>,
     builder: Builder,
     /// What the workload needed of the kernel, where that is asked for.
     needing: Option<Needing>,
@@ -258,6 +261,7 @@ impl<'a> Collector<'a> {
             unseen: plan.events.unseen_as_operations(),
             evading: None,
             n_submissions: 0,
+            handed: BTreeSet::new(),
             builder: Builder::new(plan.keeps_order()),
             needing: Needing::of(&plan.events),
             ended: Vec::new(),
@@ -294,6 +298,7 @@ impl<'a> Collector<'a> {
         }
         run.held = faulted.filter(|_| self.plan.keeps_all);
         normalised.counted = run.account.counts();
+        normalised.handed = self.handed;
         let overwritten = self.plan.events.overwritten(&run.account);
         forget_begins(&self.plan.spans, &mut normalised, &overwritten);
         let unknown = |text| Finding::unknown(About::Events, text);
@@ -339,6 +344,9 @@ impl Observer for Collector<'_> {
         if let Observation::Call(call) = observation {
             if !self.unseen.is_empty() {
                 self.n_submissions += u64::from(uring::submits(call));
+            }
+            if self.handed.is_empty() && uring::hands_over(call) {
+                self.handed.insert(uring::AIO.to_owned());
             }
             if let Some(crash) = crash {
                 let sends = crash.acknowledged.are_sent();

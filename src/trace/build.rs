@@ -180,6 +180,7 @@ impl Builder {
             is_kernels: !is_leader && !is_made,
             name: String::from_utf8_lossy(child.comm.as_bytes()).into(),
             tally: HashMap::new(),
+            answered: HashMap::new(),
             slots: Vec::new(),
         });
     }
@@ -240,6 +241,9 @@ impl Builder {
         let kind = Kind::of(call);
         self.count_start(thread, &kind);
         let Some(log) = self.log(thread) else { return };
+        if call.is_answered() {
+            *log.answered.entry(kind.clone()).or_default() += 1;
+        }
         *log.tally.entry(kind).or_default() += 1;
         if let Some(slot) = open.and_then(|open| log.slots.get_mut(open.place)) {
             slot.item = Some(Item::Call {

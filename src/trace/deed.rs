@@ -163,6 +163,23 @@ impl Deed {
         }
     }
 
+    /// Whether only its end was recorded: a seccomp filter of the workload's own answered or
+    /// refused it, and the kernel did not make it.
+    #[must_use]
+    pub fn is_unentered(&self) -> bool {
+        self.unseen == Some("?")
+    }
+
+    /// Whether such a call was answered as one is that is made: what it returned is no error
+    /// ([`Call::is_answered`](syscall_model::Call::is_answered)).
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        let returned = self.returns.as_ref().map(|part| &part.value);
+        let is_refused =
+            |value| matches!(value, &Value::Error(_) | &Value::Never | &Value::Nothing);
+        self.is_unentered() && !returned.is_some_and(is_refused)
+    }
+
     /// Says which functions led to it.
     pub fn led_by(&mut self, stack: &Stack) {
         self.stack = Some(Box::new(frames(stack)));

@@ -304,6 +304,8 @@ pub(crate) struct Log {
     pub(crate) name: Arc<str>,
     /// How often each of them occurred.
     pub(crate) tally: HashMap<Kind, u64>,
+    /// How often one of those was answered and not made ([`Call::is_answered`]).
+    pub(crate) answered: HashMap<Kind, u64>,
     /// In the order of entering; only where the order is kept.
     pub(crate) slots: Vec<Recorded>,
 }

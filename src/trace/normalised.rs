@@ -17,6 +17,9 @@ pub struct Normalised {
     pub view: View,
     /// The counts of events without records; they are no part of the text.
     pub counted: BTreeMap<String, u64>,
+    /// The calls that handed operations to the kernel of which there are no records, `io_submit`;
+    /// asked for or not.
+    pub handed: BTreeSet<String>,
     pub(crate) rules: BTreeSet<&'static str>,
 }
 
@@ -35,6 +38,8 @@ pub struct Block {
     pub deeds: Vec<Deed>,
     /// How often each of them occurred.
     pub tally: BTreeMap<String, u64>,
+    /// How often each of them was answered and not made; where the order was kept, the deeds tell.
+    pub answered: BTreeMap<String, u64>,
 }
 
 impl Normalised {
@@ -54,6 +59,25 @@ impl Normalised {
             *counts.entry(name.clone()).or_default() += count;
         }
         counts
+    }
+
+    /// Returns how often each call was answered, so that it is not known to have been made
+    /// ([`Deed::is_answered`]).
+    #[must_use]
+    pub fn answered(&self) -> BTreeMap<String, u64> {
+        let mut answered: BTreeMap<String, u64> = BTreeMap::new();
+        for block in &self.blocks {
+            for deed in block.deeds.iter().filter(|deed| deed.is_answered()) {
+                *answered.entry(deed.name.as_ref().to_owned()).or_default() += 1;
+            }
+            // Without the order nothing but numbers is kept.
+            if block.deeds.is_empty() {
+                for (name, count) in &block.answered {
+                    *answered.entry(name.clone()).or_default() += count;
+                }
+            }
+        }
+        answered
     }
 
     /// Counts the deeds again, after they were changed.
@@ -94,6 +118,7 @@ impl Normalised {
             unread: 0,
             view,
             counted: BTreeMap::new(),
+            handed: BTreeSet::new(),
             rules: BTreeSet::new(),
         }
     }
@@ -248,6 +273,7 @@ impl Block {
             parent: self.parent,
             deeds: Vec::new(),
             tally: self.tally.clone(),
+            answered: BTreeMap::new(),
         }
     }
 

@@ -67,12 +67,14 @@ impl Trace {
                 .and_then(|parent| writer.names.get(&parent))
                 .copied(),
             deeds: deeds.into_iter().map(|(_, deed)| deed).collect(),
-            tally: log.tally(),
+            tally: named(&log.tally),
+            answered: named(&log.answered),
         };
         Normalised {
             blocks: logs.iter().zip(deeds).map(block).collect(),
             unread,
             counted: BTreeMap::new(),
+            handed: BTreeSet::new(),
             view: view.clone(),
             rules,
         }
@@ -116,15 +118,14 @@ impl Log {
             *self.tally.entry(item.kind()).or_default() += 1;
         }
     }
+}
 
-    fn tally(&self) -> BTreeMap<String, u64> {
-        let kinds = self.tally.iter();
-        let mut tally = BTreeMap::new();
-        for (kind, count) in kinds {
-            *tally.entry(kind.name()).or_default() += count;
-        }
-        tally
+fn named(counts: &HashMap<Kind, u64>) -> BTreeMap<String, u64> {
+    let mut named = BTreeMap::new();
+    for (kind, count) in counts {
+        *named.entry(kind.name()).or_default() += count;
     }
+    named
 }
 
 impl Kind {

@@ -15,17 +15,19 @@ pub(super) fn compare(deltas: &[Delta], base: &Normalised, run: &Normalised) -> 
 }
 
 fn counter(trace: &Normalised) -> impl Fn(&Matcher) -> Counted + '_ {
-    let (counts, deeds) = (trace.counts(), trace.in_order());
+    let (counts, answered) = (trace.counts(), trace.answered());
+    let deeds = trace.in_order();
     let scene = Scene::new(&deeds);
     move |matcher| {
         if !matcher.fields.is_empty() {
             return tally(matcher, &scene);
         }
-        let names = matcher.names.iter();
-        let count = names
+        let names = || matcher.names.iter();
+        let count: u64 = names()
             .filter_map(|name| counts.get(name).or_else(|| trace.counted.get(name)))
             .sum();
-        (count, count)
+        let answered: u64 = names().filter_map(|name| answered.get(name)).sum();
+        (count.saturating_sub(answered), count)
     }
 }
 

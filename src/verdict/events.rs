@@ -1,24 +1,23 @@
 //! What is expected of single events.
 
 use super::finding::{About, Finding, Kind};
-use super::{Run, counts, sections};
-use crate::matching::{self, Bindings, Confinement, Expected, Scene};
+use super::{Run, counts, handed, sections};
+use crate::matching::{self, Bindings, Scene};
 use crate::plan::Plan;
 use crate::trace::Deed;
 use perf_live::events::Account;
 use std::collections::{BTreeMap, BTreeSet};
-use syscall_model::uring;
 
 /// Returns findings on expectations that were not met, or that could not be decided.
 pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
     let forgotten = forgotten(plan, &run.account);
     let counts = counts(plan, &run.trace);
     let mut findings = if !plan.keeps_order() {
-        numbers(plan, &counts, &forgotten)
+        numbers(plan, (&counts, &run.trace.answered()), &forgotten)
     } else {
         in_order(plan, &run.trace.in_order(), &forgotten)
     };
-    findings.extend(submitted(plan, &counts));
+    findings.extend(handed::over(plan, &run.trace));
     findings.extend(confined(plan, run));
     let is_unknown = |finding: &Finding| finding.kind == Kind::Unknown;
     if !forgotten.is_empty() && findings.iter().any(is_unknown) {
@@ -94,62 +93,32 @@ pub(super) fn named(plan: &Plan, finding: matching::Finding, about: About) -> Fi
     finding
 }
 
-/// Finds operations of io_uring that do what an expectation forbids or counts without naming the
-/// operation.
-fn submitted<'a>(
-    plan: &'a Plan,
-    counts: &'a BTreeMap<String, u64>,
-) -> impl Iterator<Item = Finding> + 'a {
-    let all = || std::iter::once(&plan.expected).chain(plan.sections.values());
-    let named: BTreeSet<&str> = all()
-        .flat_map(Expected::steps)
-        .flat_map(|matcher| &matcher.names)
-        .map(String::as_str)
-        .collect();
-    let mut bounded: BTreeSet<&str> = all()
-        .flat_map(Expected::bounds)
-        .flat_map(|matcher| &matcher.names)
-        .map(String::as_str)
-        .collect();
-    let closed = plan.confinement.as_ref();
-    let closed: BTreeSet<&str> = closed.map(Confinement::calls).unwrap_or_default();
-    bounded.extend(&closed);
-    counts.keys().filter_map(move |name| {
-        let opcode = uring::opcode_of(name)?;
-        // What an expectation says of the operation says nothing of what it is confined to.
-        let bounded = match named.contains(&**name) {
-            true => &closed,
-            false => &bounded,
-        };
-        let call = match uring::calls_of(opcode) {
-            Some(calls) => calls.iter().find(|call| bounded.contains(*call))?,
-            None => bounded.iter().find(|call| uring::does(call))?,
-        };
-        let reason = format!(
-            "`{name}` was submitted, which may do what `{call}` does, and no expectation names it"
-        );
-        Some(Finding::unknown(About::Events, reason))
-    })
-}
-
 /// Judges a run of which only the counts were kept.
 fn numbers(
     plan: &Plan,
-    counts: &BTreeMap<String, u64>,
+    (counts, answered): (&BTreeMap<String, u64>, &BTreeMap<String, u64>),
     forgotten: &BTreeSet<String>,
 ) -> Vec<Finding> {
     let counted = plan.expected.count.iter();
     let by_name = counted.filter(|count| count.step.fields.is_empty());
     let wrong = by_name.filter_map(|count| {
         let (matcher, range) = (&count.step, count.times);
-        let names = matcher.names.iter();
-        let count: u64 = names.filter_map(|name| counts.get(name)).sum();
+        let names = || matcher.names.iter();
+        let count: u64 = names().filter_map(|name| counts.get(name)).sum();
+        let answered: u64 = names().filter_map(|name| answered.get(name)).sum();
         let word = &matcher.word;
         let reason = format!("expected {range} of `{word}`, got {count}");
         let is_too_many = range.max.is_some_and(|max| count > max);
         let is_met = count >= range.min && range.max.is_none();
         if !is_too_many && !is_met && !matcher.names.is_disjoint(forgotten) {
             let reason = reason + ", and those of earlier were overwritten";
+            return Some(Finding::unknown(About::Events, reason));
+        }
+        if range.contains(count) && count.saturating_sub(answered) < range.min {
+            let reason = format!(
+                "{reason}, of which a seccomp filter of the workload's own answered {answered}: \
+                 the kernel did not make these"
+            );
             return Some(Finding::unknown(About::Events, reason));
         }
         (!range.contains(count)).then(|| {

@@ -78,6 +78,7 @@ fn built(calls: Vec<(&'static str, Act, i64)>) -> Built {
             thread: 1,
             call,
             returned: Some((Nanos(time + 5), value)),
+            unentered: false,
         });
     }
     build_of(seen, ended)
@@ -273,6 +274,7 @@ fn what_does_not_fit_together_is_not_known() {
         thread,
         call,
         returned,
+        unentered: false,
     };
     let removal = || Act::Remove(spot("old"));
     let alone = build_of(vec![one(1, "unlink", 1, removal())], Vec::new());
@@ -297,6 +299,36 @@ fn what_does_not_fit_together_is_not_known() {
         build_of(seen, ended).unknown.len()
     };
     assert_eq!((of(3), of(5)), (0, 1), "two threads at the same time");
+}
+
+#[test]
+fn a_call_that_a_filter_answered_is_named_in_place_of_the_one_that_was_seen_next() {
+    let answered = |call| Ended {
+        thread: 1,
+        call,
+        returned: Some((Nanos(2), 0)),
+        unentered: true,
+    };
+    let removed = Seen {
+        thread: 1,
+        call: "unlink",
+        time: Nanos(3),
+        act: Act::Remove(spot("old")),
+    };
+    let end = Ended {
+        unentered: false,
+        ..answered("unlink")
+    };
+    for (seen, ended) in [
+        (vec![removed], vec![answered("fsync"), end]),
+        (Vec::new(), vec![answered("fsync")]),
+    ] {
+        assert_eq!(
+            build_of(seen, ended).unknown[0],
+            "a seccomp filter of the workload's own answered or refused a `fsync`: the kernel did \
+             not make it, and nothing could hold it"
+        );
+    }
 }
 
 #[test]

@@ -107,10 +107,23 @@ impl Explainer<'_, '_> {
             first, then, times, ..
         } = element;
         let (label, before, behind) = (self.between(element), &first.word, &then.word);
-        format!(
+        let head = format!(
             "{label}: expected {times} of `{before}` with a `{behind}` behind, got {certain}, \
              and others of which it was not read"
-        )
+        );
+        let names = [first, then].into_iter().flat_map(|step| &step.names);
+        let places = names.flat_map(|name| self.scene.named(name));
+        let is_answered = |place: &&Place| {
+            let deed = self.scene.deeds.get(**place);
+            deed.is_some_and(|deed| deed.is_answered())
+        };
+        let answered = places.filter(is_answered).take(3);
+        let lines =
+            answered.flat_map(|place| [format!("~ {}", self.deed(*place)), self.answered()]);
+        std::iter::once(head)
+            .chain(lines)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     /// Explains an element of which earlier deeds were overwritten.

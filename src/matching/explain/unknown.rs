@@ -77,9 +77,24 @@ impl Explainer<'_, '_> {
         let unknown = fields.filter(|(word, test)| {
             field_fits(deed, matcher, (word.as_str(), test), &mut within) == Answer::Unknown
         });
-        unknown
-            .map(|(word, test)| format!("~   {}", difference(deed, word, test, bindings)))
-            .collect()
+        let unknown =
+            unknown.map(|(word, test)| format!("~   {}", difference(deed, word, test, bindings)));
+        let answered = deed.is_answered().then(|| self.answered());
+        answered.into_iter().chain(unknown).collect()
+    }
+
+    /// Says of a call why it is not known that the kernel made it.
+    pub(super) fn answered(&self) -> String {
+        let forgets = !self.scene.forgotten().is_empty();
+        let or = if forgets {
+            " or it was overwritten, or"
+        } else {
+            ""
+        };
+        format!(
+            "~   its entry is in no record:{or} a seccomp filter of the workload's own answered \
+             it, and the kernel did not make it"
+        )
     }
 
     /// Explains an undecided `never`.

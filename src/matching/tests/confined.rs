@@ -25,6 +25,7 @@ fn of_deeds(deeds: Vec<Deed>) -> Normalised {
             }),
             deeds: Vec::new(),
             tally: BTreeMap::new(),
+            answered: BTreeMap::new(),
         });
         block.deeds.push(deed);
     }
@@ -33,6 +34,7 @@ fn of_deeds(deeds: Vec<Deed>) -> Normalised {
         unread: 0,
         view: View::default(),
         counted: BTreeMap::new(),
+        handed: BTreeSet::new(),
         rules: BTreeSet::new(),
     }
 }

@@ -34,6 +34,7 @@ fn run(text: &str) -> Normalised {
                 parent: None,
                 deeds: Vec::new(),
                 tally: Default::default(),
+                answered: Default::default(),
             });
             blocks.len() - 1
         });
@@ -43,6 +44,7 @@ fn run(text: &str) -> Normalised {
         blocks,
         unread: 0,
         counted: std::collections::BTreeMap::new(),
+        handed: BTreeSet::new(),
         view: View::default(),
         rules: BTreeSet::new(),
     };

@@ -37,7 +37,7 @@ pub(in crate::run) fn prove(
     let mut elsewhere = vec![Vec::new(); faults.len()];
     for (number, (fault, outcome)) in faults.iter().zip(&mut told.outcomes).enumerate() {
         let mut groups: BTreeMap<u32, Vec<Counted<'_>>> = BTreeMap::new();
-        let mut n_unclear = 0;
+        let (mut n_unclear, mut n_answered) = (0, 0);
         for call in calls.iter().filter(|it| is_about(fault, it.deed)) {
             match is_meant(call.deed, &fault.matcher) {
                 Some(false) => {
@@ -45,6 +45,7 @@ pub(in crate::run) fn prove(
                         others.extend(other_callers(fault, call.deed, others));
                     }
                 }
+                _ if call.deed.is_unentered() => n_answered += 1,
                 None => n_unclear += 1,
                 Some(true) => {
                     let group = match fault.per {
@@ -59,6 +60,12 @@ pub(in crate::run) fn prove(
         let matched: usize = groups.values().map(Vec::len).sum();
         let made = outcome.seen.saturating_sub(outcome.unmade);
         let word = &fault.matcher.word;
+        if n_answered > 0 {
+            unknown.push(format!(
+                "a seccomp filter of the workload's own answered or refused {n_answered} calls \
+                 that the fault for `{word}` may be meant for: the harness could not hold them"
+            ));
+        }
         if n_unclear > 0 {
             unknown.push(format!(
                 "the trace does not tell of {n_unclear} calls whether the fault for `{word}` was \

@@ -60,6 +60,8 @@ int main(int argc, char **argv) {
 		action = SECCOMP_RET_TRAP;
 	if (!strcmp(how, "errno"))
 		action = SECCOMP_RET_ERRNO | EPERM;
+	if (!strcmp(how, "answered"))
+		action = SECCOMP_RET_ERRNO;
 	if (!strcmp(how, "trace"))
 		action = SECCOMP_RET_TRACE;
 	if (!strcmp(how, "thread"))

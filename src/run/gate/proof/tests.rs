@@ -15,6 +15,9 @@ const EIO: Injected = Injected {
 /// A call of a thread, from one time to another, and what was done to it.
 type Made = (u32, &'static str, (u64, u64), Injected);
 
+/// The time of the entry of a call that was not seen to be entered.
+const UNENTERED: u64 = u64::MAX;
+
 fn trace(calls: &[Made]) -> Normalised {
     let mut builder = Builder::new(true);
     let actor = |thread: u32| Actor {
@@ -33,9 +36,12 @@ fn trace(calls: &[Made]) -> Normalised {
     }
     for (thread, name, (from, to), injected) in calls {
         let number = names::number(Abi::native(), name).expect("a call") as i32;
-        let entry = Entry::Seen {
-            time: Nanos(*from),
-            args: [3, 0x1000, 10, 0, 0, 0],
+        let entry = match *from {
+            UNENTERED => Entry::Missing,
+            from => Entry::Seen {
+                time: Nanos(from),
+                args: [3, 0x1000, 10, 0, 0, 0],
+            },
         };
         let (actor, abi) = (actor(*thread), Abi::native());
         let entered = Observation::Entered {
@@ -122,6 +128,23 @@ fn a_call_that_was_not_counted_or_is_not_in_the_trace_makes_the_run_incomplete()
         };
         assert!(why.contains("2 of the trace are meant"), "{why}");
     }
+}
+
+#[test]
+fn a_call_that_a_filter_answered_is_one_that_no_fault_could_be_done_to() {
+    let calls = [
+        (0, "fsync", (10, 20), NO),
+        (0, "fsync", (30, 40), EIO),
+        (0, "fsync", (UNENTERED, 60), NO),
+    ];
+    let told = proved(&[second("fsync", EIO)], 2, &calls);
+    assert_eq!(
+        told.unknown,
+        [
+            "a seccomp filter of the workload's own answered or refused 1 calls that the fault for \
+             `fsync` may be meant for: the harness could not hold them"
+        ]
+    );
 }
 
 #[test]
