@@ -120,7 +120,11 @@ impl Named<'_> {
     fn is_text(&self) -> bool {
         matches!(
             self.field.kind,
-            FieldKind::Path | FieldKind::Text | FieldKind::Contents | FieldKind::Frames
+            FieldKind::Path
+                | FieldKind::Text
+                | FieldKind::Ip
+                | FieldKind::Contents
+                | FieldKind::Frames
         )
     }
 
@@ -129,6 +133,7 @@ impl Named<'_> {
         match self.field.kind {
             FieldKind::Path => "a path",
             FieldKind::Text => "a text",
+            FieldKind::Ip => "an IP address",
             FieldKind::Contents => "what is read or written",
             FieldKind::File => "a descriptor",
             FieldKind::Task => "a task",
@@ -185,6 +190,9 @@ impl Named<'_> {
 
     fn text(&self, text: &str) -> Result<Test, Wrong> {
         let as_it_is = || Ok(Test::Is(Literal::Text(text.to_owned())));
+        if self.field.kind == FieldKind::Ip {
+            return self.ip(text);
+        }
         if self.is_text() {
             return as_it_is();
         }
@@ -245,6 +253,7 @@ impl Named<'_> {
             }
             FieldKind::Path
             | FieldKind::Text
+            | FieldKind::Ip
             | FieldKind::Contents
             | FieldKind::File
             | FieldKind::Duration
@@ -312,6 +321,7 @@ impl Named<'_> {
     /// A test of the text of a value.
     fn textual(&self, operator: &str, test: &Test) -> Result<Test, Wrong> {
         match self.field.kind {
+            FieldKind::Ip => self.part_of_ip(test),
             FieldKind::Duration => {
                 let message = format!("{self} is {}, which `{operator}` does not fit", self.kind());
                 Err((message, Some(RANGE_OF_TIME.to_owned())))

@@ -28,6 +28,8 @@ pub(super) enum FieldKind {
     Path,
     /// A string that is no path, or strings.
     Text,
+    /// The address of a host.
+    Ip,
     /// What is read or written.
     Contents,
     /// A descriptor: a number, or what it refers to.
@@ -272,7 +274,7 @@ fn behind(call: &str, word: &str) -> Option<Field> {
     address_place(call)?;
     let kind = match word {
         "family" => FieldKind::Names(&tables::ADDRESS_FAMILIES),
-        "ip" => FieldKind::Text,
+        "ip" => FieldKind::Ip,
         "port" => FieldKind::Number,
         "unix" => FieldKind::Path,
         _ => return None,

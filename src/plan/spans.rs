@@ -131,7 +131,7 @@ fn by(one: FieldKind, other: FieldKind) -> Option<SharedBy> {
     let is_text = |kind| {
         matches!(
             kind,
-            FieldKind::Path | FieldKind::Text | FieldKind::Contents
+            FieldKind::Path | FieldKind::Text | FieldKind::Ip | FieldKind::Contents
         )
     };
     match (one, other) {

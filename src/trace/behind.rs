@@ -54,7 +54,8 @@ impl Writer<'_> {
         match address {
             SocketAddress::Internet { ip, port, .. } => [
                 family,
-                text(ip.to_string().into_bytes()),
+                // The kernel takes one of IPv4 that is written as IPv6 for what it is.
+                text(ip.to_canonical().to_string().into_bytes()),
                 Value::Number(port.into()),
                 nothing(),
             ],
