@@ -219,23 +219,23 @@ impl Ground for Names {
     fn to_survey(&mut self, folder: &[u8]) -> Vec<Vec<u8>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let below = [folder.strip_suffix(b"/").unwrap_or(folder), b"/"].concat();
-        let inside = known.found.range(below.clone()..);
-        let inside = inside.take_while(|(path, _)| path.starts_with(&below));
         let identity = |found: &Found| match found {
             Found::Folder(identity) => *identity,
             _ => None,
         };
         // A folder has another name where it is mounted.
         let mut folders: HashMap<Identity, u32> = HashMap::new();
-        for identity in inside.clone().filter_map(|(_, found)| identity(found)) {
+        for identity in known.found.values().filter_map(identity) {
             *folders.entry(identity).or_default() += 1;
         }
+        // What lies elsewhere is of interest only as another name of what lies below.
         let has_others = |path: &Vec<u8>, found: &Found| {
             let is_mounted = identity(found).is_some_and(|it| folders.get(&it) != Some(&1));
-            !known.tells_links || is_mounted || known.links.contains_key(path)
+            let may_have = !known.tells_links && path.starts_with(&below);
+            may_have || is_mounted || known.links.contains_key(path)
         };
-        inside
-            .filter(|(path, found)| has_others(path, found))
+        let all = known.found.iter();
+        all.filter(|(path, found)| has_others(path, found))
             .map(|(path, _)| path.clone())
             .collect()
     }

@@ -39,7 +39,8 @@ pub trait Ground: fmt::Debug + Send {
     /// How mounts were shared.
     fn sharing(&self) -> Sharing;
 
-    /// The paths below a folder that the scenario laid out whose files may have other names too.
+    /// The paths whose files may have other names too: those below a folder that the scenario laid
+    /// out, and those that are known elsewhere to have some.
     fn to_survey(&mut self, folder: &[u8]) -> Vec<Vec<u8>> {
         let _ = folder;
         Vec::new()

@@ -105,6 +105,31 @@ fn a_write_by_a_hard_link_to_a_file_outside_is_never_a_pass() {
     );
 }
 
+/// In a folder that was looked at, each name is known, and must be allowed.
+#[test]
+fn the_other_name_of_a_file_is_forbidden_in_a_folder_that_was_looked_at_too() {
+    require!(right_to_trace());
+    let (project, other) = (Project::new(), elsewhere());
+    let there = other.path().to_str().expect("text");
+    std::fs::create_dir(project.join("data")).expect("a folder");
+    std::fs::write(other.path().join("victim"), "").expect("a file");
+    std::fs::hard_link(other.path().join("victim"), project.join("data/l")).expect("a link");
+    let rules =
+        |more: &str| format!("expect: {{ confined: {{ writes: [data, \"data/**\"{more}] }} }}\n");
+    let command = ["rules.yaml", "--", "sh", "-c", "echo x > data/l"];
+    let checked = |rules: &str, folder: &[&str]| {
+        project.write("rules.yaml", rules);
+        project.harness(&[&["check"], folder, &command[..]].concat())
+    };
+    let run = checked(&rules(""), &["--folder", there]);
+    run.assert_status(1);
+    let said = format!("does not allow `{there}/victim`");
+    assert!(run.stderr.contains(&said), "{}", run.stderr);
+    // What a rule names is looked at as well.
+    let both = rules(&format!(", \"{there}/victim\""));
+    checked(&both, &["--folder", there]).assert_status(0);
+}
+
 /// The same in a folder that is not known before: it may have been any file.
 #[test]
 fn a_name_outside_whose_folder_changed_is_not_known() {
