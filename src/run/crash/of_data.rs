@@ -3,6 +3,7 @@
 use super::of_call::{MOST, OfCall};
 use crate::crash::{Act, Begin, Opened, Synced};
 use perf_live::gate::OpenFile;
+use perf_live::sys::page_size;
 use std::fs::File;
 use std::io;
 
@@ -34,7 +35,9 @@ impl OfCall<'_> {
             return Ok(Act::Nothing);
         }
         let from = self.word(0);
-        let to = from.saturating_add(self.word(1));
+        // As the kernel has it, a length is one of whole pages.
+        let last = (page_size() as u64).saturating_sub(1);
+        let to = from.saturating_add(self.word(1).wrapping_add(last) & !last);
         let mut found = None;
         for mapping in self.look.host.mapped_files(self.look.held.thread)? {
             let (start, end) = (mapping.start.max(from), mapping.end.min(to));

@@ -56,6 +56,24 @@ fn a_sync_of_other_memory_or_of_another_page_keeps_no_store() {
 }
 
 #[test]
+fn a_sync_of_some_bytes_of_a_page_is_one_of_the_page() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = |length: &str| {
+        format!(
+            "import ctypes, mmap, os\nfile = os.open('old', os.O_RDWR)\n\
+             os.write(file, b'o' * mmap.PAGESIZE)\nos.fsync(file)\n\
+             map = mmap.mmap(file, mmap.PAGESIZE)\nmap[8:11] = b'NEW'\n\
+             at = ctypes.addressof(ctypes.c_char.from_buffer(map))\n\
+             assert ctypes.CDLL(None).msync(ctypes.c_void_p(at), ctypes.c_size_t({length}), 4) == 0\n\
+             os.write(1, b'saved')"
+        )
+    };
+    crash(&python(&script("8"), HELD), 0, &[]);
+    crash(&python(&script("0"), HELD), 1, &[]);
+}
+
+#[test]
 fn a_sync_of_memory_that_is_read_only_is_none_of_its_file() {
     require!(right_to_trace());
     require!(program("python3"));
