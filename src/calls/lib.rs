@@ -56,6 +56,7 @@ pub use text::{
     Shown, Values, returns, write_argument, write_arguments, write_read_argument, write_result,
 };
 pub use track::Tracker;
+pub use tree::{Alias, Begins, Holding, Holds, Magic, Sought, Task, aliases, seek};
 pub use tree::{Anchored, Doubt, Found, Ground, Identity, Led, Reached, Sharing, Why};
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ mod table;
 mod tables;
 mod tasks;
 mod unseen;
+mod way;
 
 pub use super::tree::needed as naming;
 pub use calls::needed;
@@ -42,6 +43,7 @@ pub use file::{End, FileKind, Object, OpenFile, Socket};
 pub use lookup::{Files, Lookup};
 pub use opening::polls_itself;
 pub use tables::{Initial, Tables, Watched};
+pub use way::{Way, path_from};
 
 #[cfg(test)]
 mod tests;

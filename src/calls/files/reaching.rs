@@ -1,28 +1,23 @@
 //! Which files the paths and descriptors of calls reached.
 
 use super::super::tree::{
-    Change, Ground, Limits, Looks, New, Reached, Spot, Start, Target, Tree, Walked, Where, Why,
-    change, looks,
+    Change, Ground, New, Reached, Spot, Start, Target, Tree, Walked, Where, Why, change,
 };
-use super::super::{Call, Entry, ThreadId, address_place};
+use super::super::{Call, Entry, address_place};
 use super::arguments::PathArgument;
 use super::directory::{join, own_changes};
 use super::effects::Ended;
 use super::file::OpenFile;
 use super::lookup::Lookup;
-use super::opening::{open_flags, resolve_flags, whole};
+use super::opening::{open_flags, whole};
 use super::sees::Sees;
 use super::tables::{At, Pending, Tables};
+use super::way::{FIRST_PATH, Way};
 use crate::memory::{Moment, State as Read};
-use std::sync::Arc;
 
 const CREATE: u64 = 0o100;
 const EXCLUSIVE: u64 = 0o200;
 const UNNAMED: u64 = 0o20_000_000;
-const FIRST_PATH: PathArgument = PathArgument {
-    directory: None,
-    path: 0,
-};
 
 /// What the paths of a call led to, by their arguments.
 pub(super) type Walks = Vec<(u8, Walked)>;
@@ -114,7 +109,7 @@ impl Tables {
                     supposed = tree.suppose(walked);
                 }
             }
-            let mut reached = reached_by(&mut tree, at.thread, walked, is_name);
+            let mut reached = tree.reached_by(at.thread, walked, is_name);
             if let (Some(supposed), Reached::Known { doubt, .. }) = (supposed, &mut reached)
                 && doubt.replace(supposed).is_some()
             {
@@ -131,7 +126,7 @@ impl Tables {
             if tree.is_raced(&walked.keys, pending.since, succeeded) {
                 walked.target = Target::Unknown(Why::Raced);
             }
-            let reached = reached_by(&mut tree, at.thread, &walked, false);
+            let reached = tree.reached_by(at.thread, &walked, false);
             call.files.add_reached(place as u8, reached);
             call.files.add_anchored(place as u8, tree.anchored(&walked));
         }
@@ -172,21 +167,15 @@ impl Tables {
                 _ => unknown(Why::Unread),
             };
         };
-        let name = call.name().unwrap_or_default();
-        let Looks {
-            follows,
-            takes_empty,
-        } = looks(name, argument.path, &args, open_flags(call));
+        let Some(way) = Way::of(call, argument.path) else {
+            return unknown(Why::Unread);
+        };
         if path.is_empty() {
-            return match takes_empty {
+            return match way.takes_empty {
                 true => self.of_descriptor(&args, argument, call),
                 false => Walked::nothing(),
             };
         }
-        let resolve = match resolve_flags(call) {
-            Some(resolve) => resolve,
-            None => return unknown(Why::Unread),
-        };
         let is_steady = pending.version.is_some()
             && self.steady(at) == pending.version.map(|before| before + own_changes(call));
         let directory = self.directories.get(at.directory).filter(|_| is_steady);
@@ -204,11 +193,6 @@ impl Tables {
                 _ => Err(Why::Descriptor),
             },
         };
-        let limits = Limits {
-            follows,
-            in_root: resolve & 0x10 != 0,
-            no_links: resolve & 0x04 != 0,
-        };
         let sees = Sees {
             tables: self,
             thread: at.thread,
@@ -221,7 +205,7 @@ impl Tables {
                 .and_then(|names| names.first().cloned()),
             _ => Some(Box::default()),
         };
-        let mut walked = tree.walk(&Start { from, root }, path, limits, space, &sees);
+        let mut walked = tree.walk(&Start { from, root }, path, way, space, &sees);
         let start = self.initial.directory.as_deref().unwrap_or_default();
         walked.plain = base.map(|base| {
             let is_elsewhere = is_current && *base != *start;
@@ -331,36 +315,5 @@ fn reached(tree: &Tree, file: &OpenFile) -> Reached {
             },
             None => Reached::Unknown(Why::Names),
         },
-    }
-}
-
-/// What a path reached.
-fn reached_by(tree: &mut Tree, thread: ThreadId, walked: &Walked, is_name: bool) -> Reached {
-    match &walked.target {
-        Target::Unknown(why) => Reached::Unknown(why.clone()),
-        Target::Nowhere => Reached::Nowhere,
-        Target::At(_) | Target::Absent | Target::Missing => match tree.names_of(walked, is_name) {
-            None => Reached::Unknown(Why::Names),
-            Some(names) => Reached::Known {
-                shown: shown(tree, walked, &names),
-                names: names.into(),
-                is_led: walked.is_led || walked.climbs,
-                doubt: tree.doubt(thread, &walked.keys),
-            },
-        },
-    }
-}
-
-/// Where a path led, if its text alone tells another place: by what the run made, by `..` into the
-/// run's directory, or from another folder than that. Where a `..` among the machine's own folders
-/// leads is the machine's affair, as its links are.
-fn shown(tree: &Tree, walked: &Walked, names: &[Box<[u8]>]) -> Option<Arc<[u8]>> {
-    let (plain, is_elsewhere) = walked.plain.as_ref()?;
-    let is_of_run = names.first().is_some_and(|name| tree.is_of_run(name));
-    let is_led = walked.is_led || walked.climbs && is_of_run;
-    match (is_led, names.first()) {
-        (true, Some(name)) if name != plain => Some(Arc::from(&**name)),
-        _ if *is_elsewhere => Some(Arc::from(&**plain)),
-        _ => None,
     }
 }

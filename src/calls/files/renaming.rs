@@ -2,8 +2,7 @@
 
 use super::super::Call;
 use super::super::tree::{
-    Change, Keys, Limits, New, NodeId, Sharing, Space, Spot, Start, Target, Tree, Walked, Why,
-    change,
+    Change, Keys, New, NodeId, Sharing, Space, Spot, Start, Target, Tree, Walked, Why, change,
 };
 use super::effects::Ended;
 use super::file::{FileKind, Object};
@@ -11,6 +10,7 @@ use super::lookup::Lookup;
 use super::opening::whole;
 use super::sees::Sees;
 use super::tables::{At, Pending, Tables};
+use super::way::Way;
 use crate::memory::Moment;
 use std::sync::Arc;
 
@@ -255,11 +255,11 @@ impl Tables {
                     tables: self,
                     thread: at.thread,
                 };
-                let limits = Limits {
+                let way = Way {
                     follows: call.name() != Some("bind"),
-                    ..Limits::default()
+                    ..Way::default()
                 };
-                tree.walk(&start, path, limits, space, &sees)
+                tree.walk(&start, path, way, space, &sees)
             }
             _ => Walked::unknown(Why::Start),
         };

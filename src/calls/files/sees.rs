@@ -1,7 +1,7 @@
 //! What links about processes lead to, as a thread sees them.
 
 use super::super::ThreadId;
-use super::super::tree::{Leads, Magic, Magics, Spot, Where};
+use super::super::tree::{Leads, Magic, Magics, Spot, Tree, Where};
 use super::table::Number;
 use super::tables::{At, Tables};
 
@@ -33,7 +33,7 @@ impl Magics for Sees<'_> {
         }
     }
 
-    fn leads(&self, thread: ThreadId, magic: Magic) -> Leads {
+    fn leads(&self, _: &mut Tree, thread: ThreadId, magic: Magic) -> Leads {
         let Some(at) = self.tables.at(thread) else {
             return Leads::Unknown;
         };

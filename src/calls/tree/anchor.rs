@@ -94,7 +94,7 @@ impl Tree {
     }
 
     /// The name of a file before the run; `None` if it was not there then.
-    fn origin_of(&self, node: NodeId) -> Option<Box<[u8]>> {
+    pub(super) fn origin_of(&self, node: NodeId) -> Option<Box<[u8]>> {
         if node == ROOT {
             return Some(Box::from(&b"/"[..]));
         }

@@ -17,7 +17,9 @@ mod ground;
 mod mounts;
 mod names;
 mod node;
+mod present;
 mod processes;
+mod reached;
 mod supposed;
 mod walk;
 
@@ -30,7 +32,9 @@ pub use ground::{Found, Ground, Identity, Why};
 pub use mounts::Sharing;
 pub(crate) use mounts::Space;
 pub(crate) use node::{New, NodeId, Spot, Tree};
-pub(crate) use walk::{Leads, Limits, Magic, Magics, Start, Target, Walked};
+pub use present::{Alias, Begins, Holding, Holds, Sought, Task, aliases, seek};
+pub use walk::Magic;
+pub(crate) use walk::{Leads, Magics, Start, Target, Walked};
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,8 @@
 
 use super::Space;
 use super::node::{NodeId, ROOT, Spot, Tree};
-use super::walk::{Limits, NoMagic, Start, Target};
+use super::walk::{NoMagic, Start, Target};
+use crate::files::Way;
 
 /// At most this many names are compared.
 const MOST_NAMES: usize = 64;
@@ -16,17 +17,16 @@ impl Tree {
         }
     }
 
-    fn walk_before(&mut self, path: &[u8], follows: bool) -> Target {
+    pub(super) fn walk_before(&mut self, path: &[u8], follows: bool) -> Target {
         let start = Start {
             from: Ok(self.root()),
             root: self.root(),
         };
-        let limits = Limits {
+        let way = Way {
             follows,
-            ..Limits::default()
+            ..Way::default()
         };
-        self.walk(&start, path, limits, Space::FIRST, &NoMagic)
-            .target
+        self.walk(&start, path, way, Space::FIRST, &NoMagic).target
     }
 
     /// Gives the file behind a path this path as a name, where links lead there.

@@ -87,7 +87,7 @@ pub(crate) struct Tree {
     /// Below it lies what the scenario laid out.
     directory: Box<[u8]>,
     nodes: Vec<Node>,
-    by_identity: HashMap<Identity, NodeId>,
+    pub(super) by_identity: HashMap<Identity, NodeId>,
     /// What of processes has a node, by its folder; plain files by their names too.
     processes: HashMap<(NodeId, Processes, Box<[u8]>), NodeId>,
     pub(super) mounts: Mounts,

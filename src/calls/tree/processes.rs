@@ -9,7 +9,7 @@ use crate::ThreadId;
 impl Walker<'_> {
     /// A step in what is told of processes.
     pub(super) fn step_of_process(&mut self, what: Processes, part: Box<[u8]>) -> Result<(), Over> {
-        let follows = !self.todo.is_empty() || self.limits.follows || self.is_folder;
+        let follows = !self.todo.is_empty() || self.way.follows || self.is_folder;
         let number = std::str::from_utf8(&part)
             .ok()
             .and_then(|text| text.parse().ok());
@@ -61,11 +61,11 @@ impl Walker<'_> {
     fn magic(&mut self, thread: ThreadId, magic: Magic) -> Result<(), Over> {
         self.walked.is_led = true;
         self.links += 1;
-        if self.limits.no_links || self.links > MOST_LINKS {
+        if self.way.no_links || self.links > MOST_LINKS {
             return Err(Target::Missing);
         }
         self.walked.last = None;
-        match self.magics.leads(thread, magic) {
+        match self.magics.leads(self.tree, thread, magic) {
             Leads::To(spot, doubt) if doubt.as_ref().is_none_or(Doubt::is_cleared) => {
                 self.at = spot;
                 Ok(())

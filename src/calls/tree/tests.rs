@@ -3,6 +3,7 @@
 use super::walk::NoMagic;
 use super::*;
 use crate::ThreadId;
+use crate::files::Way;
 use std::collections::BTreeMap;
 
 /// Folders end in a slash, links have an arrow; files with the same number are one.
@@ -44,6 +45,7 @@ fn tree(aliases: &[&str]) -> Tree {
         ("/w/twin", Found::File(Some((1, 7)))),
         ("/w/round", link("round")),
         ("/dark", Found::Unknown),
+        ("/proc", Found::Processes),
         ("/lib", link("usr/lib")),
         ("/usr", Found::Folder(None)),
         ("/usr/lib", Found::Folder(None)),
@@ -60,11 +62,11 @@ fn walk(tree: &mut Tree, path: &str) -> Walked {
         from: Ok(tree.before(b"/w").expect("the directory")),
         root: tree.root(),
     };
-    let limits = Limits {
+    let way = Way {
         follows: true,
-        ..Limits::default()
+        ..Way::default()
     };
-    tree.walk(&start, path.as_bytes(), limits, Space::FIRST, &NoMagic)
+    tree.walk(&start, path.as_bytes(), way, Space::FIRST, &NoMagic)
 }
 
 fn names(tree: &mut Tree, path: &str) -> Vec<String> {
@@ -287,4 +289,96 @@ fn after_a_change_that_was_not_understood_nothing_is_known() {
     tree.lose("mount");
     assert_eq!(tree.before(b"/w/secret"), None);
     assert_eq!(tree.why_lost(), Some(Why::Lost("mount")));
+}
+
+/// Processes of a procfs: each has the run's folder, and one that ends has nothing.
+#[derive(Debug)]
+struct Open;
+
+impl Holding for Open {
+    fn holds(&self, task: Task, what: Magic) -> Holds {
+        match (task, what) {
+            (Task::Numbered(_), _) => Holds::Unknown,
+            (_, Magic::Current) => Holds::File(b"/w".to_vec()),
+            (_, Magic::Root) => Holds::File(b"/".to_vec()),
+            (_, Magic::Program) => Holds::File(b"/usr/lib/c".to_vec()),
+            (_, Magic::Descriptor(3)) => Holds::File(b"/w/secret".to_vec()),
+            (_, Magic::Descriptor(4)) => Holds::Removed(b"/w/d/gone".to_vec()),
+            (_, Magic::Descriptor(5)) => Holds::Nowhere,
+            (_, Magic::Descriptor(_)) => Holds::Nothing,
+        }
+    }
+}
+
+#[test]
+fn a_path_that_is_gone_for_a_call_that_waits_ends_where_that_of_a_run_does() {
+    let sought = |path: &str, way: Way| {
+        let Tree { ground, .. } = tree(&[]);
+        let begins = Begins {
+            root: b"/",
+            folder: Some(b"/w"),
+        };
+        seek(ground, &Open, begins, path.as_bytes(), way).reached
+    };
+    let follows = Way {
+        follows: true,
+        ..Way::default()
+    };
+    for (path, way, name) in [
+        ("/lib/c", follows, "/usr/lib/c"),
+        ("/lib", Way::default(), "/lib"),
+        ("/lib/", Way::default(), "/usr/lib"),
+        ("deep/none", follows, "/w/d/e/none"),
+        ("deep/../secret", follows, "/w/d/secret"),
+        ("round/x", follows, "/w/round/x"),
+        ("/proc/self/cwd/deep/new", follows, "/w/d/e/new"),
+        ("/proc/thread-self/root/lib/c", follows, "/usr/lib/c"),
+        ("/proc/self/exe", follows, "/usr/lib/c"),
+        ("/proc/self/exe", Way::default(), "/proc/self/exe"),
+        ("/proc/self/maps", follows, "/proc/self/maps"),
+        ("/proc/self/fd/3", follows, "/w/secret"),
+        ("/proc/self/fd/4", follows, "/w/d/gone"),
+        ("/proc/self/fd/9", follows, ""),
+    ] {
+        let reached = sought(path, way);
+        let names = reached.names().expect("asked").expect("known");
+        let first = names.first().map_or(&b""[..], |name| name);
+        let first = String::from_utf8_lossy(first);
+        assert_eq!(first, name, "{path} {way:?}");
+        // As the run's own walk.
+        if !path.starts_with("/proc") {
+            let mut tree = tree(&[]);
+            let from = tree.before(b"/w").ok_or(Why::Start);
+            let root = tree.root();
+            let start = Start { from, root };
+            let walked = tree.walk(&start, path.as_bytes(), way, Space::FIRST, &NoMagic);
+            assert_eq!(tree.reached_by(ME, &walked, false).names(), reached.names());
+        }
+    }
+    assert_eq!(sought("/proc/self/fd/5", follows), Reached::Nowhere);
+    let unknown = [sought("/proc/7/fd/3", follows), sought("/dark", follows)];
+    assert!(unknown.iter().all(|it| matches!(it, Reached::Unknown(_))));
+}
+
+#[test]
+fn a_path_that_is_written_out_is_another_name_of_what_it_is_and_of_what_it_leads_to() {
+    let Tree { ground, .. } = tree(&[]);
+    let paths = ["/lib", "/lib/c", "/w/secret", "/w/none"];
+    let paths = paths.map(|path| path.as_bytes().to_vec());
+    let aliases = aliases(ground, b"/w", &paths);
+    let told = |it: &Alias| {
+        let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        (text(&it.name), text(&it.place), it.is_folder)
+    };
+    let told: Vec<_> = aliases.iter().map(told).collect();
+    let expected = [
+        ("/lib", "/lib", false),
+        ("/lib", "/usr/lib", true),
+        ("/lib/c", "/usr/lib/c", false),
+        // One name is as good as the other.
+        ("/w/secret", "/w/twin", false),
+    ];
+    let expected = expected.map(|(name, place, is)| (name.to_owned(), place.to_owned(), is));
+    assert_eq!(told, expected);
+    assert_eq!(aliases[3].identity, Some((1, 7)));
 }

@@ -5,6 +5,7 @@ use super::ground::Why;
 use super::mounts::Space;
 use super::node::{Entry, Kind, Spot, Tree};
 use crate::ThreadId;
+use crate::files::Way;
 
 /// The start of a path.
 #[derive(Clone, Debug)]
@@ -15,23 +16,16 @@ pub(crate) struct Start {
     pub(crate) root: Spot,
 }
 
-/// The flags of a call that change how its path is followed.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Limits {
-    /// Whether a link at the end of the path is followed.
-    pub(crate) follows: bool,
-    /// An absolute path or link starts at the folder, too (`RESOLVE_IN_ROOT`).
-    pub(crate) in_root: bool,
-    /// No link at all is followed (`RESOLVE_NO_SYMLINKS`).
-    pub(crate) no_links: bool,
-}
-
 /// What a link about a process leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Magic {
+pub enum Magic {
+    /// Its working directory.
     Current,
+    /// Its root.
     Root,
+    /// The file that it runs.
     Program,
+    /// What it has open at this number.
     Descriptor(u32),
 }
 
@@ -51,8 +45,8 @@ pub(crate) trait Magics {
     fn own(&self, is_thread: bool) -> Option<ThreadId>;
     /// Returns the thread with an id in the caller's namespace.
     fn by_id(&self, id: u32) -> Option<ThreadId>;
-    /// What a thread has.
-    fn leads(&self, thread: ThreadId, magic: Magic) -> Leads;
+    /// What a thread has, in this tree.
+    fn leads(&self, tree: &mut Tree, thread: ThreadId, magic: Magic) -> Leads;
 }
 
 /// Before the run there are no processes.
@@ -65,7 +59,7 @@ impl Magics for NoMagic {
     fn by_id(&self, _: u32) -> Option<ThreadId> {
         None
     }
-    fn leads(&self, _: ThreadId, _: Magic) -> Leads {
+    fn leads(&self, _: &mut Tree, _: ThreadId, _: Magic) -> Leads {
         Leads::Unknown
     }
 }
@@ -150,7 +144,7 @@ pub(super) struct Walker<'w> {
     pub(super) magics: &'w dyn Magics,
     pub(super) space: Space,
     pub(super) root: Spot,
-    pub(super) limits: Limits,
+    pub(super) way: Way,
     pub(super) at: Spot,
     /// What is still to go, the next last; with whether it is of the call or of a link that the run
     /// made.
@@ -169,17 +163,17 @@ impl Tree {
         &mut self,
         start: &Start,
         path: &[u8],
-        limits: Limits,
+        way: Way,
         space: Space,
         magics: &dyn Magics,
     ) -> Walked {
         let mut walked = Walked::nothing();
-        let root = match (&start.from, limits.in_root) {
+        let root = match (&start.from, way.in_root) {
             (Ok(from), true) => *from,
             _ => start.root,
         };
         let from = match (path.starts_with(b"/"), &start.from) {
-            (true, Err(why)) if limits.in_root => Err(why.clone()),
+            (true, Err(why)) if way.in_root => Err(why.clone()),
             (true, _) => Ok(root),
             (false, from) => from.clone(),
         };
@@ -197,7 +191,7 @@ impl Tree {
         walked.is_led = path.starts_with(b"/") && root != self.root();
         let mut walker = Walker {
             root,
-            limits,
+            way,
             at,
             todo: Vec::new(),
             links: 0,
@@ -329,12 +323,12 @@ impl Walker<'_> {
         self.walked.is_led |= is_covered;
         let node = self.tree.node(spot.node);
         let is_last = self.todo.is_empty();
-        let follows = !is_last || self.limits.follows || self.is_folder;
+        let follows = !is_last || self.way.follows || self.is_folder;
         match &node.kind {
             Kind::Link(to) if follows => {
                 let (to, is_own) = (to.clone(), node.is_own);
                 self.links += 1;
-                if self.links > MOST_LINKS || self.limits.no_links {
+                if self.links > MOST_LINKS || self.way.no_links {
                     return Err(Target::Missing);
                 }
                 self.walked.is_led |= is_own;
