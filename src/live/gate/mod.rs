@@ -9,6 +9,7 @@
 //! A call that is answered has no entering half in the records: `syscall_trace_enter()` asks
 //! seccomp before it fires the tracepoint. The log has what is missing there.
 
+mod aliases;
 mod allowing;
 mod buffer;
 mod depending;
@@ -18,11 +19,14 @@ mod looking;
 mod making;
 mod opened;
 mod own_filters;
+mod present;
+mod reaching;
 mod reading;
 mod resolving;
 mod supervisor;
 
 pub use crate::sys::landlock::Ruled;
+pub use aliases::Aliases;
 pub use allowing::{AllowedCalls, Denial, TooLong};
 pub use filter::HeldCalls;
 pub use log::{Log, Logged};
@@ -30,6 +34,7 @@ pub use looking::{Look, Named, OpenFile, whole};
 pub use making::{MADE, SHORTER};
 pub use opened::{Streams, name_of};
 pub use own_filters::asks_tracer;
+pub use reaching::Wanted;
 pub use reading::{read_memory, stack_from};
 pub use resolving::{Paths, Start};
 pub use supervisor::{Decision, End, GateError, Held, Judge, Supervisor};

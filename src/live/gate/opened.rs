@@ -16,7 +16,7 @@ pub type Streams = [Inode; 3];
 
 const STREAMS: [&[u8]; 3] = [b"stdin", b"stdout", b"stderr"];
 
-const DELETED: &[u8] = b" (deleted)";
+pub(super) const DELETED: &[u8] = b" (deleted)";
 
 /// `__O_TMPFILE`, include/uapi/asm-generic/fcntl.h: also on x86-64 and arm64.
 const UNNAMED: i32 = 0o20_000_000;

@@ -1,5 +1,6 @@
 //! Where a path of a waiting call leads, in the world of its task.
 
+use super::reaching::Wanted;
 use crate::host::Host;
 use crate::sys::gate::{Within, open_place};
 use crate::sys::{inode, poll, thread};
@@ -10,6 +11,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
+use syscall_model::Reached;
 
 // How often it is looked whether the run has ended, while a file system lets it wait.
 const TICK: Duration = Duration::from_millis(20);
@@ -28,12 +30,20 @@ pub struct Paths {
 #[derive(Debug)]
 pub struct Start {
     /// Its root.
-    root: File,
+    pub(super) root: File,
     /// The folder of a path that does not begin with `/`; `None` for one that does.
-    folder: Option<File>,
+    pub(super) folder: Option<File>,
 }
 
 impl Start {
+    /// The name of its root, in its mount namespace.
+    ///
+    /// # Errors
+    /// Those of `readlink(2)`.
+    pub fn root_name(&self) -> io::Result<Vec<u8>> {
+        link(self.root.as_fd())
+    }
+
     /// Where a path of a thread begins: in a folder of it, by number or `AT_FDCWD`, or in its root.
     ///
     /// # Errors
@@ -60,14 +70,35 @@ impl Start {
     }
 }
 
-/// A path, and where it begins.
-type Job = (Start, Vec<u8>);
+/// What is to be looked up.
+#[derive(Debug)]
+enum Job {
+    /// The name of what a path leads to.
+    Name(Start, Vec<u8>),
+    /// The names of the file that a call reaches.
+    Reach(Wanted),
+}
+
+#[derive(Debug)]
+enum Told {
+    Name(Vec<u8>),
+    Reached(Reached),
+}
+
+impl Job {
+    fn tell(&self, is_cached: bool) -> io::Result<Told> {
+        match self {
+            Self::Name(start, path) => look_up(start, path, is_cached).map(Told::Name),
+            Self::Reach(wanted) => wanted.reach(is_cached).map(Told::Reached),
+        }
+    }
+}
 
 /// A thread that looks up what it is sent.
 #[derive(Debug)]
 struct Asker {
     jobs: Sender<Job>,
-    answers: Receiver<io::Result<Vec<u8>>>,
+    answers: Receiver<io::Result<Told>>,
 }
 
 impl Paths {
@@ -85,14 +116,32 @@ impl Paths {
     /// those of `openat2(2)`, and of making a thread; an error where the path begins outside of the
     /// task's root, and leaves the folder that it begins in.
     pub fn resolve(&mut self, start: Start, path: &[u8]) -> io::Result<Vec<u8>> {
-        match look_up(&start, path, true) {
+        match self.told(Job::Name(start, path.to_owned()))? {
+            Told::Name(name) => Ok(name),
+            Told::Reached(_) => Err(io::ErrorKind::Other.into()),
+        }
+    }
+
+    /// Which file a call reaches by a path: by the names that a trace has for it.
+    ///
+    /// # Errors
+    /// `TimedOut` where the run ended before it was known; those of making a thread.
+    pub fn reach(&mut self, wanted: Wanted) -> io::Result<Reached> {
+        match self.told(Job::Reach(wanted))? {
+            Told::Reached(reached) => Ok(reached),
+            Told::Name(_) => Err(io::ErrorKind::Other.into()),
+        }
+    }
+
+    fn told(&mut self, job: Job) -> io::Result<Told> {
+        match job.tell(true) {
             // To know it a file system has to be asked; before Linux 5.12 it always is.
-            Err(error) if is_unknown(&error) => self.ask((start, path.to_owned())),
+            Err(error) if is_unknown(&error) => self.ask(job),
             known => known,
         }
     }
 
-    fn ask(&mut self, job: Job) -> io::Result<Vec<u8>> {
+    fn ask(&mut self, job: Job) -> io::Result<Told> {
         // It is kept only where it has answered.
         let asker = match self.asker.take() {
             Some(asker) => asker,
@@ -124,8 +173,8 @@ impl Asker {
         let (jobs, to_do) = channel::<Job>();
         let (tell, answers) = channel();
         let work = move || {
-            while let Ok((start, path)) = to_do.recv() {
-                if tell.send(look_up(&start, &path, false)).is_err() {
+            while let Ok(job) = to_do.recv() {
+                if tell.send(job.tell(false)).is_err() {
                     break;
                 }
             }
@@ -142,6 +191,21 @@ fn is_unknown(error: &io::Error) -> bool {
     )
 }
 
+/// A path that begins in a folder, from a root that the folder is below.
+pub(super) fn from_root(
+    root: BorrowedFd<'_>,
+    folder: BorrowedFd<'_>,
+    path: &[u8],
+    is_cached: bool,
+) -> io::Result<Vec<u8>> {
+    let inside = below(&link(root)?, &link(folder)?)?;
+    let again = open_place(root, &inside, Within::Root, is_cached)?;
+    if !inode::of(again.as_fd())?.is(&inode::of(folder)?) {
+        return Err(io::Error::other("the folder that it begins in has no path"));
+    }
+    Ok([inside.as_slice(), b"/", path].concat())
+}
+
 fn look_up(start: &Start, path: &[u8], is_cached: bool) -> io::Result<Vec<u8>> {
     let Some(folder) = &start.folder else {
         return from(start.root.as_fd(), path, (Within::Root, is_cached));
@@ -151,13 +215,8 @@ fn look_up(start: &Start, path: &[u8], is_cached: bool) -> io::Result<Vec<u8>> {
         Err(error) if error.raw_os_error() == Some(libc::EXDEV) => {}
         known => return known,
     }
-    let (root, folder) = (start.root.as_fd(), folder.as_fd());
-    let inside = below(&link(root)?, &link(folder)?)?;
-    let again = open_place(root, &inside, Within::Root, is_cached)?;
-    if !inode::of(again.as_fd())?.is(&inode::of(folder)?) {
-        return Err(io::Error::other("the folder that it begins in has no path"));
-    }
-    let whole = [inside.as_slice(), b"/", path].concat();
+    let root = start.root.as_fd();
+    let whole = from_root(root, folder.as_fd(), path, is_cached)?;
     from(root, &whole, (Within::Root, is_cached))
 }
 
@@ -177,10 +236,22 @@ fn below(root: &[u8], folder: &[u8]) -> io::Result<Vec<u8>> {
     }
 }
 
-fn link(file: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
+pub(super) fn link(file: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
     let name = Host::running().own_descriptor(file.as_raw_fd());
     let name = name.ok_or(io::ErrorKind::Other)?;
     Ok(name.into_os_string().into_vec())
+}
+
+/// A path, and its last part, which is empty where it ends in a slash.
+pub(super) fn cut(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        None => (b".".as_slice(), path),
+        Some(0) => (b"/".as_slice(), path.get(1..).unwrap_or_default()),
+        Some(end) => {
+            let (folder, last) = path.split_at(end);
+            (folder, last.get(1..).unwrap_or_default())
+        }
+    }
 }
 
 /// The name of the file that a path leads to from a place, or of its folder with its last part.
@@ -194,15 +265,7 @@ fn from(
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         other => return other,
     }
-    let end = path.iter().rposition(|byte| *byte == b'/');
-    let (folder, last) = match end {
-        None => (b".".as_slice(), path),
-        Some(0) => (b"/".as_slice(), path.get(1..).unwrap_or_default()),
-        Some(end) => {
-            let (folder, last) = path.split_at(end);
-            (folder, last.get(1..).unwrap_or_default())
-        }
-    };
+    let (folder, last) = cut(path);
     let mut name = name_of(folder)?;
     if name != b"/" {
         name.push(b'/');

@@ -8,6 +8,22 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// Where the folder that tells of processes lies.
+pub(super) const PROCFS: &str = "/proc";
+
+/// Whether a name is that of procfs, or of something in it.
+#[must_use]
+pub fn is_of_procfs(name: &[u8]) -> bool {
+    let rest = name.strip_prefix(PROCFS.as_bytes());
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+}
+
+/// Whether a name is that of procfs itself.
+#[must_use]
+pub fn is_procfs(name: &[u8]) -> bool {
+    name == PROCFS.as_bytes()
+}
+
 /// What lies under a name; links are not followed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lying {
@@ -62,7 +78,7 @@ fn changed_at(metadata: &Metadata) -> Option<SystemTime> {
 /// Looks at a path.
 #[must_use]
 pub fn lying(path: &Path) -> Lying {
-    if path == Path::new("/proc") {
+    if path == Path::new(PROCFS) {
         return Lying::Processes;
     }
     told(fs::symlink_metadata(path), || path.to_owned())

@@ -1,10 +1,13 @@
 //! What procfs says of a thread that waits in a call.
 
 use super::Host;
+use super::files::PROCFS;
 use super::process::value;
+use crate::sys::gate::{Within, open_place};
 use crate::sys::inode::{self, Inode};
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStringExt;
 
 /// The signals that are ignored, stop or make a core if nothing else is said (`signal(7)`;
@@ -197,6 +200,25 @@ impl Host {
         self.link(&format!("proc/{thread}/cwd"))
     }
 
+    /// What a link of a thread says: `cwd`, `root`, `exe`.
+    ///
+    /// # Errors
+    /// Those of `readlink(2)`.
+    pub fn link_of(&self, thread: u32, word: &str) -> io::Result<Vec<u8>> {
+        self.link(&format!("proc/{thread}/{word}"))
+    }
+
+    /// The same of the task that has this number in the procfs below a root; also `fd/3`.
+    ///
+    /// # Errors
+    /// Those of `openat2(2)` and `readlink(2)`.
+    pub fn link_below(root: BorrowedFd<'_>, id: u32, word: &str) -> io::Result<Vec<u8>> {
+        let task = format!("{PROCFS}/{id}");
+        let task = open_place(root, task.as_bytes(), Within::Root, false)?;
+        let link = Self::path_of_descriptor(task.as_raw_fd()).join(word);
+        Ok(std::fs::read_link(link)?.into_os_string().into_vec())
+    }
+
     /// The files that are mapped into a thread's memory.
     ///
     /// # Errors
@@ -232,6 +254,17 @@ impl Host {
             libc::AT_FDCWD => self.place(&format!("proc/{thread}/cwd")),
             number => self.place(&format!("proc/{thread}/fd/{number}")),
         }
+    }
+
+    /// What a thread's descriptor refers to, opened as a place.
+    ///
+    /// # Errors
+    /// Those of `open(2)`.
+    pub fn place_of(&self, thread: u32, number: i32) -> io::Result<File> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let mut options = File::options();
+        options.read(true).custom_flags(libc::O_PATH);
+        options.open(self.root.join(format!("proc/{thread}/fd/{number}")))
     }
 
     fn place(&self, path: &str) -> io::Result<File> {

@@ -343,10 +343,32 @@ pub fn open_place(
     within: Within,
     is_cached: bool,
 ) -> io::Result<OwnedFd> {
+    open_with(start, path, (within, is_cached), 0)
+}
+
+/// The same of a link itself, where the path ends in one.
+///
+/// # Errors
+/// As [`open_place`].
+pub fn open_place_itself(
+    start: BorrowedFd<'_>,
+    path: &[u8],
+    within: Within,
+    is_cached: bool,
+) -> io::Result<OwnedFd> {
+    open_with(start, path, (within, is_cached), libc::O_NOFOLLOW)
+}
+
+fn open_with(
+    start: BorrowedFd<'_>,
+    path: &[u8],
+    (within, is_cached): (Within, bool),
+    flags: i32,
+) -> io::Result<OwnedFd> {
     let path = std::ffi::CString::new(path).map_err(|_| io::ErrorKind::InvalidInput)?;
     // SAFETY: open_how is plain numbers, for which all zeroes is valid.
     let mut how: libc::open_how = unsafe { std::mem::zeroed() };
-    how.flags = (libc::O_PATH | libc::O_CLOEXEC) as u64;
+    how.flags = (libc::O_PATH | libc::O_CLOEXEC | flags) as u64;
     how.resolve = libc::RESOLVE_NO_MAGICLINKS;
     how.resolve |= match within {
         Within::Root => libc::RESOLVE_IN_ROOT,
