@@ -17,7 +17,7 @@ mod sections;
 mod sign;
 
 pub use crash::{Crashed, Failure, IDLE};
-pub use faults::{DoneTo, FaultOutcome, FaultTold, Faults, MOST_TOLD, told};
+pub use faults::{DoneTo, FaultOutcome, FaultTold, Faults, Looked, MOST_TOLD, told};
 pub use files::reads_content;
 pub use finding::{About, Detail, Finding, Judgement, Kind, PowerCut, joined};
 pub use injected::Words;

@@ -4,7 +4,7 @@ use super::Saving;
 use super::crash::{self, Before, Witnessed};
 use super::directory::initial;
 use super::flight::FlightLog;
-use super::gate::{Doing, prove, witnessed};
+use super::gate::{Doing, aliases_of, prove, witnessed};
 use super::given;
 use super::ground::Names;
 use super::limits::Limiter;
@@ -138,7 +138,6 @@ pub(super) fn started(
         moved: Some((inside.clone(), outside.to_owned())),
         ..Setting::default()
     };
-    let held = setting.held.clone().unwrap_or_default();
     let follows = |running| {
         let (events, to) = (&mut events, &mut collector);
         let setting = setting.clone();
@@ -153,7 +152,8 @@ pub(super) fn started(
         )
     };
     let folders = (inside.as_path(), outside);
-    let (mut run, seen) = held_for(bench, plan, folders, (held, running, sleepers), follows)?;
+    let gated = (&setting, running, sleepers);
+    let (mut run, seen) = held_for(bench, plan, folders, gated, follows)?;
     limiter.conclude(&mut run);
     run.programs = needing::programs(&collector.needing, &workload.world, (&inside, outside));
     let counts = counters.read().map_err(system("read the counters"))?;
@@ -204,9 +204,10 @@ fn held_for(
     bench: &Bench<'_>,
     plan: &Plan,
     (inside, outside): (&Path, &Path),
-    (log, running, sleepers): (Log, Running, Option<Sleepers>),
+    (setting, running, sleepers): (&Setting, Running, Option<Sleepers>),
     follows: impl FnOnce(Running) -> Result<Run<()>, SessionError>,
 ) -> Result<(Run<()>, Option<Watched>), RunError> {
+    let log = setting.held.clone().unwrap_or_default();
     if let Some(crash) = &plan.crash {
         let before = crash::scan(outside).map_err(RunError::State)?;
         let watched = (bench.host, (inside, before.devices.clone()), crash);
@@ -219,6 +220,7 @@ fn held_for(
         events: &plan.events,
         faults: &plan.faults,
         directory: inside,
+        aliases: &aliases_of(plan, setting.names.as_ref(), &setting.initial),
     };
     let sleepers = sleepers.map(|sleepers| (sleepers, outside));
     let (mut run, faults) = doing.supervised(log, (running, sleepers), follows)?;

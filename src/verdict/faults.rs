@@ -3,6 +3,7 @@
 use super::injected::Words;
 use super::{About, Finding, Known, Run};
 use crate::plan::{FaultPlan, Plan};
+use perf_records::units::Nanos;
 use serde::{Deserialize, Serialize};
 
 /// What became of the faults of a run.
@@ -18,10 +19,26 @@ pub struct Faults {
     /// been others: the first few, and only where the fault asks for functions.
     #[serde(skip)]
     pub elsewhere: Vec<Vec<String>>,
+    /// The calls that were held, as it was decided on them, until they are compared with the trace.
+    #[serde(skip)]
+    pub looked_at: Vec<Looked>,
     /// What is to be known of a run that passes.
     pub remarks: Vec<String>,
     /// What is not known, so that nothing can be concluded.
     pub unknown: Vec<String>,
+}
+
+/// A call as it was decided on while it was held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Looked {
+    /// When it was received, by the clock of the records.
+    pub time: Nanos,
+    /// Its name.
+    pub call: Box<str>,
+    /// Its files: the field of each, how the call names it, and what it is called.
+    pub files: Vec<(Box<str>, Vec<u8>, String)>,
+    /// The faults that counted it, by their places.
+    pub counted: Vec<usize>,
 }
 
 /// What became of a fault.

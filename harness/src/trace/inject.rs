@@ -138,6 +138,7 @@ pub(super) fn doing<'a>(
         events,
         faults,
         directory: Path::new(OsStr::from_bytes(directory)),
+        aliases: &[],
     }
 }
 

@@ -5,6 +5,7 @@ mod callers;
 mod ends;
 mod held;
 mod made;
+mod named;
 mod opened;
 mod told;
 mod words;

@@ -1,15 +1,17 @@
 //! A call that is held, in the form in which expectations look at calls.
 
 use crate::trace::{Builder, Deed, Reached, Value, View};
-use perf_live::gate::{Held, Look, Paths, Start, Streams, name_of};
+use perf_live::gate::{Aliases, Held, Paths, Start, Streams, Wanted, name_of};
 use perf_live::host::Host;
 use perf_records::units::{Nanos, Pid, Tid};
-use std::io;
-use syscall_model::files::FileKind;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use syscall_model::files::{FileKind, Way, path_from};
 use syscall_model::memory::Memory;
 use syscall_model::names;
 use syscall_model::{
-    Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures, ThreadId,
+    self as model, Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures,
+    ThreadId,
 };
 
 /// The workload's first process, `P1`.
@@ -42,6 +44,8 @@ pub(super) struct Maker<'a> {
     /// What the workload was started with as standard input, output and error.
     pub(super) streams: Option<&'a Streams>,
     pub(super) paths: &'a mut Paths,
+    /// The other names of files.
+    pub(super) aliases: &'a Arc<Aliases>,
 }
 
 /// The call's deed. What its paths and descriptors refer to is as procfs has it at this moment.
@@ -54,6 +58,7 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
         main,
         streams,
         paths,
+        aliases,
     } = maker;
     let process = host.process_of(held.thread).unwrap_or(held.thread);
     let actor = Actor {
@@ -80,7 +85,7 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
         entry,
         is_answered: false,
     });
-    tell(Observation::Call(Call {
+    let call = Call {
         actor,
         abi: held.abi,
         number: held.number,
@@ -90,7 +95,11 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
         files: Default::default(),
         places: Default::default(),
         injected: Default::default(),
-    }));
+    };
+    let name = names::name_of(held.abi, held.number).unwrap_or_default();
+    let ways = (0..6).map(|place| Some((path_from(name, place)?, Way::of(&call, place))));
+    let ways: Vec<Option<(Option<u8>, Option<Way>)>> = ways.collect();
+    tell(Observation::Call(call));
     let trace = builder.finish().normalise(view, signatures);
     let mut deed = trace
         .blocks
@@ -102,7 +111,6 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
     {
         deed.task.process = NOT_THE_FIRST;
     }
-    let name = names::name_of(held.abi, held.number).unwrap_or_default();
     let mut place = Place {
         host,
         view,
@@ -110,31 +118,27 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
         is_of_queue: name.starts_with("mq_"),
         streams,
         paths,
+        aliases,
     };
-    let mut directory = None;
-    for part in &mut deed.fields {
-        let before = directory.take();
+    let words = held.native_words();
+    for (part, way) in deed.fields.iter_mut().zip(ways) {
         match &mut part.value {
-            Value::UnknownFile { number, .. } => {
-                directory = Some(*number);
-                part.value = place.descriptor(*number);
-            }
-            Value::File { number, .. } => directory = Some(*number),
-            Value::Path {
-                given,
-                absolute,
-                reached,
-            } if given.is_empty() => {
-                (*absolute, *reached) = place.beside(before);
-            }
+            Value::UnknownFile { number, .. } => part.value = place.descriptor(*number),
             Value::Path {
                 given,
                 absolute,
                 reached,
             } => {
-                // Its first argument is no folder.
-                let from = before.filter(|_| name != "inotify_add_watch");
-                (*absolute, *reached) = place.path(&place.spelled(given), from);
+                let Some((from, way)) = way else {
+                    continue;
+                };
+                let from = from.and_then(|from| words.get(usize::from(from)));
+                let from = from.map(|number| *number as i32);
+                (*absolute, *reached) = match way {
+                    None => (None, Reached::Unknown("its flags were not read".into())),
+                    Some(way) if given.is_empty() => place.beside(from, way),
+                    Some(way) => place.path(&place.spelled(given), from, way),
+                };
             }
             _ => {}
         }
@@ -150,6 +154,7 @@ struct Place<'a> {
     is_of_queue: bool,
     streams: Option<&'a Streams>,
     paths: &'a mut Paths,
+    aliases: &'a Arc<Aliases>,
 }
 
 impl Place<'_> {
@@ -164,16 +169,24 @@ impl Place<'_> {
             }
         };
         let queue = name.strip_prefix(b"/").filter(|_| self.is_of_queue);
-        let name = match queue {
-            Some(queue) => FileKind::Queue(queue.into()).word(),
-            None => self.in_directory(name),
+        let (name, names) = match queue {
+            Some(queue) => (FileKind::Queue(queue.into()).word(), Vec::new()),
+            None if name.starts_with(b"/") => {
+                let mut names = vec![name.clone()];
+                let place = self.host.place_of(self.held.thread, number);
+                if let (false, Ok(place)) = (self.aliases.is_empty(), place) {
+                    self.aliases.add_of_file(&mut names, place.as_fd());
+                }
+                (self.in_directory(name), names)
+            }
+            None => (name, Vec::new()),
         };
-        let reached = match name.starts_with(b"/") || name.starts_with(b"$DIR") {
-            true => Reached::Known {
-                names: vec![name.clone()],
+        let reached = match names.is_empty() {
+            false => Reached::Known {
+                names: names.into_iter().map(|it| self.in_directory(it)).collect(),
                 is_led: false,
             },
-            false => Reached::Nowhere,
+            true => Reached::Nowhere,
         };
         Value::File {
             number,
@@ -184,51 +197,62 @@ impl Place<'_> {
     }
 
     /// The file that an empty path means: that of the descriptor in front of it
-    /// (`AT_EMPTY_PATH`).
-    fn beside(&mut self, descriptor: Option<i32>) -> (Option<Vec<u8>>, Reached) {
-        match descriptor {
+    /// (`AT_EMPTY_PATH`), if the call takes it so.
+    fn beside(&mut self, descriptor: Option<i32>, way: Way) -> (Option<Vec<u8>>, Reached) {
+        let (absolute, reached) = match descriptor {
             Some(number) if number != libc::AT_FDCWD => match self.descriptor(number) {
                 Value::File { name, reached, .. } => (Some(name), reached),
                 _ => (None, Reached::Unknown("its descriptor was not read".into())),
             },
-            _ => self.path(b".", None),
+            _ if way.takes_empty => return self.path(b".", None, way),
+            _ => (None, Reached::Untold),
+        };
+        match way.takes_empty {
+            true => (absolute, reached),
+            // Nothing is there: no file has an empty name.
+            false => (
+                absolute,
+                Reached::Known {
+                    names: Vec::new(),
+                    is_led: false,
+                },
+            ),
         }
     }
 
-    fn path(&mut self, given: &[u8], directory: Option<i32>) -> (Option<Vec<u8>>, Reached) {
-        let thread = self.held.thread;
-        let from = match directory {
-            Some(number) if number != libc::AT_FDCWD => self.host.descriptor_link(thread, number),
-            _ => self.host.directory_of(thread),
+    /// The path from the root, and which file it reaches.
+    fn path(
+        &mut self,
+        given: &[u8],
+        directory: Option<i32>,
+        way: Way,
+    ) -> (Option<Vec<u8>>, Reached) {
+        let (host, thread) = (self.host, self.held.thread);
+        let folder = directory.unwrap_or(libc::AT_FDCWD);
+        let start = match way.in_root {
+            true => Start::in_folder(host, thread, folder),
+            false => Start::of(host, thread, folder, given),
         };
-        let Ok(from) = from else {
+        let from = match directory {
+            _ if given.starts_with(b"/") => start.as_ref().ok().and_then(|it| it.root_name().ok()),
+            Some(number) if number != libc::AT_FDCWD => host.descriptor_link(thread, number).ok(),
+            _ => host.directory_of(thread).ok(),
+        };
+        let (Some(from), Ok(start)) = (from, start) else {
             let why = "its folder could not be read while it was held";
             return (None, Reached::Unknown(why.into()));
         };
-        let absolute = match given.starts_with(b"/") {
-            true => given.to_vec(),
-            false => [from.as_slice(), b"/", given].concat(),
+        let absolute = without_dots(&[from.as_slice(), b"/", given].concat());
+        let wanted = Wanted {
+            thread,
+            start,
+            path: given.to_vec(),
+            way,
+            streams: self.streams.copied(),
+            aliases: Arc::clone(self.aliases),
         };
-        let absolute = without_dots(&absolute);
-        let folder = directory.unwrap_or(libc::AT_FDCWD);
-        let start = match self.is_rooted() {
-            Ok(true) => Start::in_folder(self.host, thread, folder),
-            Ok(false) => Start::of(self.host, thread, folder, given),
-            Err(error) => Err(error),
-        };
-        let reached = match start.and_then(|start| self.paths.resolve(start, given)) {
-            Ok(name) => {
-                let is_led = name != absolute;
-                Reached::Known {
-                    names: vec![self.in_directory(name)],
-                    is_led,
-                }
-            }
-            // Nothing is there: the path leads where it says.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Reached::Known {
-                names: vec![self.in_directory(absolute.clone())],
-                is_led: false,
-            },
+        let reached = match self.paths.reach(wanted) {
+            Ok(reached) => self.told(&reached),
             Err(error) => {
                 let why = format!("where it leads could not be read while it was held: {error}");
                 Reached::Unknown(why.into())
@@ -237,21 +261,19 @@ impl Place<'_> {
         (Some(self.in_directory(absolute)), reached)
     }
 
-    /// Whether the folder of the call's path is its root (`RESOLVE_IN_ROOT` of `openat2(2)`).
-    fn is_rooted(&mut self) -> io::Result<bool> {
-        let held = self.held;
-        if names::name_of(held.abi, held.number) != Some("openat2") {
-            return Ok(false);
+    fn told(&self, reached: &model::Reached) -> Reached {
+        match (reached.names(), reached) {
+            (None, _) => Reached::Untold,
+            (Some(Err(why)), _) => Reached::Unknown(why.to_string().into()),
+            (Some(Ok(names)), model::Reached::Known { is_led, .. }) => Reached::Known {
+                names: names
+                    .iter()
+                    .map(|name| self.in_directory(name.to_vec()))
+                    .collect(),
+                is_led: *is_led,
+            },
+            (Some(Ok(_)), _) => Reached::Nowhere,
         }
-        let [_, _, how, ..] = held.native_words();
-        let look = Look {
-            host: self.host,
-            held,
-            paths: &mut *self.paths,
-            is_rooted: false,
-        };
-        // struct open_how: flags, mode, resolve.
-        Ok(look.word(how.wrapping_add(16))? & libc::RESOLVE_IN_ROOT != 0)
     }
 
     /// A path as the call has it, of one as the trace shows it: the working directory in place of

@@ -5,13 +5,15 @@ use super::blocks::Blocks;
 use super::callers::{Callers, why};
 use super::counts::Counts;
 use super::deed::{self, Main, Maker};
+use super::looked::Looks;
 use crate::matching::{Matcher, is_meant};
 use crate::plan::{FaultPlan, REFUSED, held, is_guarded};
 use crate::scenario::{Per, Test};
 use crate::trace::{Deed, Reached, Value, View};
 use crate::verdict::Faults;
 use perf_live::gate::{
-    Decision, End, Held, HeldCalls, Judge, Logged, Paths, Streams, asks_tracer, read_memory,
+    Aliases, Decision, End, Held, HeldCalls, Judge, Logged, Paths, Streams, asks_tracer,
+    read_memory,
 };
 use perf_records::space::Stack;
 use std::collections::BTreeSet;
@@ -35,6 +37,10 @@ pub(super) struct Decider<'a> {
     callers: Option<Callers<'a>>,
     /// All calls that are held.
     held: HeldCalls,
+    aliases: Arc<Aliases>,
+    /// Whether that is of the first call's root, and not of none.
+    has_aliases: bool,
+    looks: Looks,
     unknown: BTreeSet<String>,
     remarks: BTreeSet<&'static str>,
 }
@@ -66,6 +72,9 @@ impl<'a> Decider<'a> {
             paths,
             callers,
             held: held(doing.faults),
+            aliases: Arc::default(),
+            has_aliases: doing.aliases.is_empty(),
+            looks: Looks::default(),
             doing,
             view: View {
                 directory: Some(doing.directory.to_string_lossy().into_owned()),
@@ -83,6 +92,7 @@ impl<'a> Decider<'a> {
             outcomes: self.counts.outcomes,
             done_to: Vec::new(),
             elsewhere: Vec::new(),
+            looked_at: self.looks.into_all(),
             remarks: self.remarks.into_iter().map(str::to_owned).collect(),
             unknown: self.unknown.into_iter().collect(),
         }
@@ -98,6 +108,7 @@ impl<'a> Decider<'a> {
         guarded: Option<Injected>,
     ) -> Option<(Option<usize>, Injected)> {
         let mut injected = guarded.map(|guarded| (None, guarded));
+        let mut counted = Vec::new();
         for (place, fault) in self.doing.faults.iter().enumerate() {
             if !fault.is_about(name) {
                 continue;
@@ -113,10 +124,14 @@ impl<'a> Decider<'a> {
                 Per::Thread => Some(call.thread),
             };
             let group = process.filter(|_| answer.is_some());
+            counted.extend(group.map(|_| place));
             let is_free = injected.is_none() && is_long_enough(fault, call);
             if self.counts.count(call.id(), (place, fault), group, is_free) {
                 injected = Some((Some(place), fault.injected));
             }
+        }
+        if let Some(Some(deed)) = deed {
+            self.looks.note(call, name, deed, counted);
         }
         injected
     }
@@ -172,6 +187,14 @@ impl<'a> Decider<'a> {
             });
             REFUSED
         })
+    }
+
+    /// Looks which files have other names, by the root of the first call that is looked at.
+    fn find_aliases(&mut self, call: &Held) {
+        let root = self.doing.bench.host.root_of(call.thread).ok();
+        let aliases = Aliases::of(self.doing.aliases.to_vec(), root.as_ref());
+        self.aliases = Arc::new(aliases);
+        self.has_aliases = true;
     }
 
     fn has_fields(&self, name: &str) -> bool {
@@ -248,6 +271,9 @@ impl Judge for Decider<'_> {
             return Decision::default();
         };
         let looks = self.has_fields(name);
+        if looks && !self.has_aliases {
+            self.find_aliases(call);
+        }
         let mut memory = looks.then(|| self.memory(call));
         let mut deed = memory.as_ref().map(|memory| {
             let signatures = &self.doing.bench.signatures;
@@ -258,6 +284,7 @@ impl Judge for Decider<'_> {
                 main: self.main,
                 streams: self.streams.as_ref(),
                 paths: &mut self.paths,
+                aliases: &self.aliases,
             };
             deed::of(maker, (call, memory))
         });

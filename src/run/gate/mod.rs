@@ -5,14 +5,17 @@ mod callers;
 mod counts;
 mod deed;
 mod judge;
+mod looked;
 mod proof;
 
 pub(super) use judge::TRACER;
 pub(super) use proof::prove;
 
 use super::crash::{Stream, Witness, Witnessed};
+use super::ground::Names;
+use super::reader::exact_paths;
 use super::{Bench, RunError};
-use crate::plan::{CrashPlan, EventsPlan, FaultPlan};
+use crate::plan::{CrashPlan, EventsPlan, FaultPlan, Plan};
 use crate::scenario::Promises;
 use crate::verdict::{Faults, Known};
 use callers::Callers;
@@ -27,6 +30,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use syscall_model::Alias;
+use syscall_model::files::Initial;
 
 const UNPRIVILEGED: &str =
     "calls are held under no_new_privs: set-user-ID programs give the workload no rights";
@@ -42,6 +47,8 @@ pub struct Doing<'a> {
     pub faults: &'a [FaultPlan],
     /// The working directory, as the workload sees it.
     pub directory: &'a Path,
+    /// What else the files are called that it writes out, before the run.
+    pub aliases: &'a [Alias],
 }
 
 impl Doing<'_> {
@@ -123,6 +130,17 @@ pub(super) fn witnessed<T, E: Into<RunError>>(
         witnessed.remarks.push(UNPRIVILEGED.to_owned());
     }
     Ok((followed, witnessed))
+}
+
+/// What else the files are called that calls may be held for: as they were before the run, by what
+/// the names of its trace go by, too.
+pub(super) fn aliases_of(plan: &Plan, names: Option<&Names>, initial: &Initial) -> Vec<Alias> {
+    let Some(names) = names.filter(|_| !plan.faults.is_empty()) else {
+        return Vec::new();
+    };
+    let directory = initial.directory.as_deref().unwrap_or_default();
+    let paths = exact_paths(&plan.events, directory);
+    syscall_model::aliases(Box::new(names.clone()), directory, &paths)
 }
 
 /// Both ends of what stops a supervisor, and what looks up paths until then.

@@ -3,11 +3,12 @@
 //! A fault is decided by what procfs says of a call while it is held; expectations go by the
 //! tables that the records fill. Where these two differ, it is not known which call was meant.
 
+use super::looked;
 use crate::matching::is_meant;
 use crate::plan::{FaultPlan, guards};
 use crate::scenario::{Per, When};
 use crate::trace::{Deed, Normalised, Value};
-use crate::verdict::{DoneTo, FaultOutcome, Faults, MOST_TOLD};
+use crate::verdict::{DoneTo, FaultOutcome, Faults, Looked, MOST_TOLD};
 use perf_records::units::Nanos;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use syscall_model::{Answer, ThreadId};
@@ -28,6 +29,7 @@ pub(in crate::run) fn prove(
     judged: &Normalised,
 ) {
     let calls = calls(whole);
+    let looked_at = std::mem::take(&mut told.looked_at);
     let mut unknown = Vec::new();
     let is_injected = |deed: &&Deed| !deed.injected.is_nothing();
     let shown = judged.blocks.iter().flat_map(|block| &block.deeds);
@@ -66,14 +68,17 @@ pub(in crate::run) fn prove(
                  that the fault for `{word}` may be meant for: the harness could not hold them"
             ));
         }
+        let differs = || difference((number, fault), &calls, &looked_at);
         if n_unclear > 0 {
             unknown.push(format!(
                 "the trace does not tell of {n_unclear} calls whether the fault for `{word}` was \
-                 meant for them"
+                 meant for them{}",
+                differs()
             ));
         } else if matched as u64 != made {
             unknown.push(format!(
-                "the fault for `{word}` counted {made} calls, and {matched} of the trace are meant"
+                "the fault for `{word}` counted {made} calls, and {matched} of the trace are meant{}",
+                differs()
             ));
         }
         let (mut done, mut n_wrong) = (Vec::new(), 0);
@@ -119,6 +124,24 @@ pub(in crate::run) fn prove(
     }
     told.unknown.extend(unknown);
     (told.done_to, told.elsewhere) = (done_to, elsewhere);
+}
+
+/// The first call of which it was decided otherwise while it was held than by the trace, for what
+/// is said.
+fn difference(
+    (number, fault): (usize, &FaultPlan),
+    calls: &[Counted<'_>],
+    looked_at: &[Looked],
+) -> String {
+    let differs = |call: &Counted<'_>| {
+        let looked = looked::of(looked_at, call.deed, call.earliest);
+        let is_it = is_meant(call.deed, &fault.matcher);
+        let counted = looked.map(|it| it.counted.contains(&number));
+        let is_other = is_it.is_none() || counted.is_some() && counted != is_it;
+        is_other.then(|| format!(": {}", looked::difference(call.deed, looked)))
+    };
+    let mut asked = calls.iter().filter(|it| is_about(fault, it.deed));
+    asked.find_map(differs).unwrap_or_default()
 }
 
 /// So many chains are told of calls that came from elsewhere.

@@ -18,6 +18,8 @@ mod turns;
 pub(in crate::run) use life::Life;
 pub(in crate::run) use midlife::Begun;
 
+pub(super) use names::exact_paths;
+
 use super::chains::Chains;
 use super::halves::{convention, instruction, is_disguised, left_by, number, word};
 use super::session::SessionError;

@@ -11,14 +11,14 @@ pub(super) fn tables(plan: &EventsPlan, setting: &Setting) -> Tables {
         return tables;
     }
     let names = setting.names.clone().unwrap_or_default();
-    tables.over(Box::new(names), &exact_paths(plan, setting))
+    let directory = setting.initial.directory.as_deref().unwrap_or_default();
+    tables.over(Box::new(names), &exact_paths(plan, directory))
 }
 
 /// The paths that expectations write out, from the root.
-fn exact_paths(plan: &EventsPlan, setting: &Setting) -> Vec<Vec<u8>> {
-    let directory = setting.initial.directory.clone().unwrap_or_default();
+pub(in crate::run) fn exact_paths(plan: &EventsPlan, directory: &[u8]) -> Vec<Vec<u8>> {
     let paths = plan.exact_paths.iter();
-    paths.map(|path| from_root(&directory, path)).collect()
+    paths.map(|path| from_root(directory, path)).collect()
 }
 
 /// A path that the author wrote, from the root, without empty parts and `.`.
