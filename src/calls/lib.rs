@@ -46,7 +46,9 @@ pub use lineage::{Creator, Lineage, Living};
 pub use meaning::{Commands, Depends};
 pub use memory_text::UNREAD;
 pub use numerals::{write_escaped, write_string};
-pub use peers::{Addressed, SocketAddress, address_place, addressed, flags_behind};
+pub use peers::{
+    Addressed, SocketAddress, address_place, addressed, flags_behind, is_told_address,
+};
 pub use relatives::{has_all_of, natives_of};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use sources::{Remembered, Sources};

@@ -108,6 +108,14 @@ pub fn address_place(name: &str) -> Option<usize> {
     found.map(|(_, place, _)| *place)
 }
 
+/// Whether the kernel tells a native call an address, which it does only where it succeeds.
+#[must_use]
+pub fn is_told_address(name: &str) -> bool {
+    PLACES
+        .iter()
+        .any(|(known, _, is_told)| *known == name && *is_told)
+}
+
 /// Returns what is known of the address of a call, which does what the native call `name` does;
 /// `None` for a call without.
 #[must_use]

@@ -2,118 +2,14 @@
 
 use super::errors::{Errors, errors_of, signal_with};
 use super::kind::Kind;
-use crate::matching::{Matcher, is_meant};
-use crate::scenario::{Literal, StepSpec, Test, event};
-use crate::trace::{Deed, Normalised, Part, Reached, Value};
+use super::meant::Matching;
+use crate::trace::{Deed, Normalised, Part, Value};
 use perf_records::units::Nanos;
-use std::collections::HashMap;
-use syscall_model::ThreadId;
+use std::collections::{BTreeSet, HashMap};
+use syscall_model::{ThreadId, is_told_address};
 
 /// What no two calls of a run share.
 pub type Place = (ThreadId, Nanos);
-
-/// The calls that a fault is meant for, apart from their number.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Matching {
-    /// The call's name.
-    pub call: String,
-    /// The files that it is about: each field, and what it must be.
-    pub fields: Vec<(String, String)>,
-}
-
-impl Matching {
-    /// All calls of this name.
-    #[must_use]
-    pub fn of_name(call: &str) -> Self {
-        Self {
-            call: call.to_owned(),
-            fields: Vec::new(),
-        }
-    }
-
-    /// All calls of this name that a program makes.
-    #[must_use]
-    pub fn of_program(call: &str, program: &str) -> Self {
-        Self {
-            call: call.to_owned(),
-            fields: vec![("program".to_owned(), program.to_owned())],
-        }
-    }
-
-    /// The calls of this name that are about the same files, as far as a scenario can name these.
-    #[must_use]
-    pub fn of(deed: &Deed) -> Self {
-        let is_path =
-            |value: &Value| matches!(value, Value::Path { given, .. } if !given.is_empty());
-        let has_path = deed.fields.iter().any(|part| is_path(&part.value));
-        let mut fields = Vec::new();
-        for part in &deed.fields {
-            let file = match &part.value {
-                // The folder of a path is in the path.
-                Value::File { .. } if has_path => continue,
-                value => file_of(value),
-            };
-            if let Some(file) = file {
-                fields.push((part.alias.unwrap_or(&part.name).to_owned(), file));
-            }
-        }
-        Self {
-            call: deed.name.as_ref().to_owned(),
-            fields,
-        }
-    }
-
-    /// The same as a scenario says it.
-    #[must_use]
-    pub fn step(&self) -> StepSpec {
-        let test = |text: &String| Test::Is(Literal::Text(text.clone()));
-        let fields = self.fields.iter();
-        let fields = fields.map(|(word, text)| (word.clone(), test(text)));
-        event(&self.call, fields.collect())
-    }
-
-    /// The number of each call that it is meant for, from 1, in the order in which faults count
-    /// them; `None` where the trace does not tell of a call whether it is one.
-    #[must_use]
-    pub fn numbers(&self, matcher: &Matcher, held: &[&Deed]) -> Option<HashMap<Place, u64>> {
-        let mut numbers = HashMap::new();
-        let own = held.iter().filter(|deed| *deed.name == *self.call);
-        // The workload's own start is made by the harness.
-        for deed in own.filter(|deed| deed.clock.0 != Nanos(0)) {
-            if is_meant(deed, matcher)? {
-                let next = numbers.len() as u64 + 1;
-                numbers.insert(place(deed), next);
-            }
-        }
-        Some(numbers)
-    }
-}
-
-/// The file of a value as a scenario names it; `None` where it has no name there.
-fn file_of(value: &Value) -> Option<String> {
-    let path = match value {
-        Value::Path {
-            given,
-            absolute,
-            reached,
-        } => match (absolute, reached) {
-            _ if given.is_empty() => return None,
-            (Some(absolute), _) => absolute,
-            _ if given.starts_with(b"/") || given.starts_with(b"$DIR") => given,
-            (_, Reached::Known { names, .. }) if !names.is_empty() => names.first()?,
-            _ => given,
-        },
-        Value::File { name, reached, .. } => match reached {
-            Reached::Known { names, .. } => names.first()?,
-            _ if Kind::of_name(name).is_some() => name,
-            _ => return None,
-        },
-        _ => return None,
-    };
-    let path = String::from_utf8(path.clone()).ok()?;
-    let inner = path.strip_prefix("$DIR/").filter(|inner| !inner.is_empty());
-    Some(inner.map_or_else(|| path.clone(), str::to_owned))
-}
 
 /// What a call is about, as the trace shows it: files, addresses, flags and constants.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -133,7 +29,10 @@ impl Shape {
             )
         };
         let fields = deed.fields.iter().filter(|part| is_shape(&part.value));
-        Self::of_parts(fields.chain(&deed.behind))
+        // What the kernel tells of another's address it does not where the call fails.
+        let behind = deed.behind.iter();
+        let behind = behind.filter(|_| !is_told_address(&deed.name));
+        Self::of_parts(fields.chain(behind))
     }
 
     /// The same without files, whose names may be others in each run.
@@ -205,6 +104,8 @@ pub struct Spot {
     pub alike: u64,
     /// The errors to try, each with the signal that the kernel sends with it.
     pub errors: Vec<(i32, Option<i32>)>,
+    /// Whether other programs make calls that are about the same, which has no name of its own.
+    is_shared: bool,
     /// What led to it.
     context: Context,
 }
@@ -278,6 +179,7 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
     let mut known: HashMap<_, usize> = HashMap::new();
     let mut alike: HashMap<(String, String, Shape), u64> = HashMap::new();
     let mut order: Vec<(&Deed, Context)> = Vec::new();
+    let mut programs: HashMap<Matching, BTreeSet<String>> = HashMap::new();
     for block in &trace.blocks {
         let mut before: Option<(String, Shape)> = None;
         for deed in &block.deeds {
@@ -301,6 +203,8 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
         let shape = Shape::of(deed);
         let of_shape = (program.clone(), name.clone(), shape.clone());
         *alike.entry(of_shape).or_default() += 1;
+        let of_files = programs.entry(Matching::of(deed)).or_default();
+        of_files.insert(program.clone());
         let errors: Vec<(i32, Option<i32>)> = errors_of(deed, wanted)
             .into_iter()
             .map(|error| (error, signal_with(deed, error)))
@@ -328,6 +232,7 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
                 stack: deed.functions(),
                 times: 0,
                 alike: 0,
+                is_shared: false,
                 errors,
                 context,
             };
@@ -346,21 +251,26 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
             spot.shape.clone(),
         );
         spot.alike = alike.get(&of_shape).copied().unwrap_or_default();
+        let n_programs = programs.get(&spot.matching).map_or(0, BTreeSet::len);
+        spot.is_shared = n_programs > 1 && spot.matching.is_of_kinds();
     }
     spots
 }
 
 impl Spot {
-    /// What a fault for it may be meant for, the narrowest first: its files; and where these have
+    /// What a fault for it may be meant for, the narrowest first: its files, by its program where
+    /// others use such too; and where these have
     /// other names in each run, all such calls of its program, or of all programs.
     #[must_use]
-    pub fn matchings(&self) -> [Matching; 3] {
+    pub fn matchings(&self) -> Vec<Matching> {
         let call = &self.matching.call;
-        [
+        let by_program = self.is_shared.then(|| self.matching.by(&self.program));
+        let all = by_program.into_iter().chain([
             self.matching.clone(),
             Matching::of_program(call, &self.program),
             Matching::of_name(call),
-        ]
+        ]);
+        all.collect()
     }
 }
 
@@ -377,6 +287,6 @@ fn can_be_held(deed: &Deed) -> bool {
 
 /// What tells a call from all others of its run.
 #[must_use]
-fn place(deed: &Deed) -> Place {
+pub(super) fn place(deed: &Deed) -> Place {
     (deed.thread, deed.clock.0)
 }

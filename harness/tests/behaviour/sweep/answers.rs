@@ -226,3 +226,49 @@ fn a_crash_of_a_child_shows_in_a_scenario_that_names_no_events() {
     let lines = sweep(&project, 1, &["-e", "mkdir", "--errors", "ENOSPC"]);
     all_are("crashed", &lines);
 }
+
+#[test]
+fn a_call_that_is_told_an_address_is_the_same_where_it_fails() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, socket\n\
+                  server, client = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)\n\
+                  server.bind('s')\nserver.listen()\nclient.connect('s')\n\
+                  try: server.accept()\nexcept OSError: os.write(2, b'not served')\n\
+                  os.unlink('s')\n";
+    let expect = "expect: { stdout: '' }\nsnapshot: false";
+    let project = python(script, "accept4", expect);
+    let lines = sweep(&project, 0, &["--errors", "EMFILE"]);
+    all_are("handled message", &lines);
+}
+
+#[test]
+fn programs_that_use_sockets_in_another_order_in_each_run_are_failed_each_for_itself() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, random, socket, sys\n\
+                  options = [socket.SO_KEEPALIVE, socket.SO_PASSCRED, socket.SO_BROADCAST]\n\
+                  def fail(mine):\n    \
+                  try: mine.setsockopt(socket.SOL_SOCKET, options.pop(), 1)\n    \
+                  except OSError: os.write(2, b'failed')\n\
+                  if sys.argv[1:]:\n    \
+                  mine = socket.socket(fileno=int(sys.argv[1]))\n    \
+                  for _ in range(3): mine.recv(1), fail(mine), mine.send(b'.')\n    \
+                  sys.exit(0)\n\
+                  mine, other = socket.socketpair()\n\
+                  os.symlink(sys.executable, 'child')\n\
+                  if os.fork() == 0:\n    \
+                  other.set_inheritable(True)\n    \
+                  os.execv('./child', ['child', 'script.py', str(other.fileno())])\n\
+                  turns = ['own', 'child'] * 3\n\
+                  random.shuffle(turns)\n\
+                  for turn in turns:\n    \
+                  if turn == 'own': fail(mine)\n    \
+                  else: mine.send(b'.'), mine.recv(1)\n\
+                  os.wait()\nos.unlink('child')\n";
+    let expect = "expect: { stdout: '' }\nsnapshot: false";
+    let project = python(script, "setsockopt", expect);
+    let lines = sweep(&project, 0, &["--errors", "ENOPROTOOPT"]);
+    assert_eq!(runs(&lines).len(), 6, "{lines:#?}");
+    all_are("handled message", &lines);
+}

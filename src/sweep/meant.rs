@@ -1,0 +1,129 @@
+//! Which calls the faults of a site are meant for: by the files that they are about.
+
+use super::kind::Kind;
+use super::site::{Place, place};
+use crate::matching::{Matcher, is_meant};
+use crate::scenario::{Literal, StepSpec, Test, event};
+use crate::trace::{Deed, Reached, Value};
+use perf_records::units::Nanos;
+use std::collections::HashMap;
+
+/// The calls that a fault is meant for, apart from their number.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Matching {
+    /// The call's name.
+    pub call: String,
+    /// The files that it is about: each field, and what it must be.
+    pub fields: Vec<(String, String)>,
+}
+
+impl Matching {
+    /// All calls of this name.
+    #[must_use]
+    pub fn of_name(call: &str) -> Self {
+        Self {
+            call: call.to_owned(),
+            fields: Vec::new(),
+        }
+    }
+
+    /// All calls of this name that a program makes.
+    #[must_use]
+    pub fn of_program(call: &str, program: &str) -> Self {
+        Self {
+            call: call.to_owned(),
+            fields: vec![("program".to_owned(), program.to_owned())],
+        }
+    }
+
+    /// The calls of this name that are about the same files, as far as a scenario can name these.
+    #[must_use]
+    pub fn of(deed: &Deed) -> Self {
+        let is_path =
+            |value: &Value| matches!(value, Value::Path { given, .. } if !given.is_empty());
+        let has_path = deed.fields.iter().any(|part| is_path(&part.value));
+        let mut fields = Vec::new();
+        for part in &deed.fields {
+            let file = match &part.value {
+                // The folder of a path is in the path.
+                Value::File { .. } if has_path => continue,
+                value => file_of(value),
+            };
+            if let Some(file) = file {
+                fields.push((part.alias.unwrap_or(&part.name).to_owned(), file));
+            }
+        }
+        Self {
+            call: deed.name.as_ref().to_owned(),
+            fields,
+        }
+    }
+
+    /// The same, of one program.
+    pub(super) fn by(&self, program: &str) -> Self {
+        let mut by = self.clone();
+        by.fields.push(("program".to_owned(), program.to_owned()));
+        by
+    }
+
+    /// Whether its files have no names of their own: several processes may make such calls in an
+    /// order that is another in each run.
+    pub(super) fn is_of_kinds(&self) -> bool {
+        let is_kind = |(_, file): &(String, String)| {
+            let kind = Kind::of_name(file.as_bytes());
+            matches!(kind, Some(Kind::Pipe | Kind::Socket | Kind::Object))
+        };
+        !self.fields.is_empty() && self.fields.iter().all(is_kind)
+    }
+
+    /// The same as a scenario says it.
+    #[must_use]
+    pub fn step(&self) -> StepSpec {
+        let test = |text: &String| Test::Is(Literal::Text(text.clone()));
+        let fields = self.fields.iter();
+        let fields = fields.map(|(word, text)| (word.clone(), test(text)));
+        event(&self.call, fields.collect())
+    }
+
+    /// The number of each call that it is meant for, from 1, in the order in which faults count
+    /// them; `None` where the trace does not tell of a call whether it is one.
+    #[must_use]
+    pub fn numbers(&self, matcher: &Matcher, held: &[&Deed]) -> Option<HashMap<Place, u64>> {
+        let mut numbers = HashMap::new();
+        let own = held.iter().filter(|deed| *deed.name == *self.call);
+        // The workload's own start is made by the harness.
+        for deed in own.filter(|deed| deed.clock.0 != Nanos(0)) {
+            if is_meant(deed, matcher)? {
+                let next = numbers.len() as u64 + 1;
+                numbers.insert(place(deed), next);
+            }
+        }
+        Some(numbers)
+    }
+}
+
+/// The file of a value as a scenario names it; `None` where it has no name there.
+fn file_of(value: &Value) -> Option<String> {
+    let path = match value {
+        Value::Path {
+            given,
+            absolute,
+            reached,
+        } => match (absolute, reached) {
+            _ if given.is_empty() => return None,
+            (Some(absolute), _) => absolute,
+            _ if given.starts_with(b"/") || given.starts_with(b"$DIR") => given,
+            (_, Reached::Known { names, .. }) if !names.is_empty() => names.first()?,
+            _ => given,
+        },
+        Value::File { name, reached, .. } => match reached {
+            Reached::Known { names, .. } => names.first()?,
+            _ if Kind::of_name(name).is_some() => name,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let path = String::from_utf8(path.clone()).ok()?;
+    let inner = path.strip_prefix("$DIR/").filter(|inner| !inner.is_empty());
+    Some(inner.map_or_else(|| path.clone(), str::to_owned))
+}
