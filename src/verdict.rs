@@ -3,6 +3,7 @@
 mod counters;
 mod crash;
 mod delta;
+mod dying;
 mod events;
 mod faults;
 mod files;

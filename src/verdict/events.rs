@@ -1,7 +1,7 @@
 //! What is expected of single events.
 
 use super::finding::{About, Finding, Kind};
-use super::{Run, counts, handed, sections};
+use super::{Run, counts, dying, handed, sections};
 use crate::matching::{self, Bindings, Scene};
 use crate::plan::Plan;
 use crate::trace::Deed;
@@ -18,6 +18,7 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
         in_order(plan, &run.trace.in_order(), &forgotten)
     };
     findings.extend(handed::over(plan, &run.trace));
+    findings.extend(dying::unseen(plan));
     findings.extend(confined(plan, run));
     let is_unknown = |finding: &Finding| finding.kind == Kind::Unknown;
     if !forgotten.is_empty() && findings.iter().any(is_unknown) {
