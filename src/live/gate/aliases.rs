@@ -1,5 +1,6 @@
 //! The other names of files that a scenario writes out: those that were there before the run.
 
+use crate::sys::gate::{Within, open_place_itself};
 use crate::sys::inode::{self, Inode};
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -94,7 +95,14 @@ pub(super) fn identity(inode: &Inode) -> Identity {
 
 /// The handle of an alias' file, where that still lies at its place.
 fn handle(root: BorrowedFd<'_>, alias: &Alias) -> Option<Vec<u8>> {
-    let file = super::present::open(root, &alias.place).ok()?;
+    // No file system is asked, which the workload itself may serve by now; before Linux 5.12 it
+    // cannot be left out.
+    let open = |is_cached| open_place_itself(root, &alias.place, Within::Root, is_cached);
+    let file = match open(true) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => open(false),
+        file => file,
+    };
+    let file = file.ok()?;
     let inode = inode::of(file.as_fd()).ok()?;
     let is_there = Some(identity(&inode)) == alias.identity;
     is_there.then(|| inode::handle_of(file.as_fd()).ok()?)?

@@ -51,7 +51,7 @@ impl Ground for Land {
 }
 
 /// Opens the file of this name below a root, as it is, be it a link.
-pub(super) fn open(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<OwnedFd> {
+fn open(root: BorrowedFd<'_>, path: &[u8]) -> io::Result<OwnedFd> {
     let path = if path.is_empty() { b"/" } else { path };
     open_place_itself(root, path, Within::Root, false)
 }

@@ -1,5 +1,5 @@
 //! What a BPF program wakes a reader by: an event that it outputs a record to, whose ring is its
-//! own and is overwritten, so that no record of it is ever lost, or takes room from what is recorded.
+//! own and is overwritten, so that no record of it is ever lost or takes room from others.
 
 use crate::sys::perf;
 use crate::sys::ring::Overwritable;
@@ -17,7 +17,7 @@ pub(crate) struct Bell {
 }
 
 impl Bell {
-    /// `attr` is that of an event that programs write to, the last word on the rest of it.
+    /// `attr` is that of an event that programs write to.
     ///
     /// # Errors
     /// Those of `perf_event_open(2)` and of mapping two pages of it.
