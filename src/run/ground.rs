@@ -58,6 +58,7 @@ impl Names {
                 is_open: true,
                 ..Machine::of(&World::Host)
             }),
+            tells_links: true,
             sharing: sharing(&World::Host),
             ..Known::default()
         };
@@ -105,6 +106,7 @@ impl Names {
             folders: vec![inside.as_os_str().as_bytes().to_vec()],
             found,
             links,
+            tells_links: true,
             machine: Some(Machine::of(world)),
             sharing: sharing(world),
             ..Known::default()
@@ -376,5 +378,20 @@ mod tests {
         let expected = [&folders[0], &folders[2]].map(|it| it.as_os_str().as_bytes());
         assert_eq!(listed, expected);
         assert!(Names::of_machine(&folders).remarks().is_empty());
+    }
+
+    #[test]
+    fn of_listed_files_those_alone_may_have_other_names_that_have_several() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().to_owned();
+        let names = ["one", "two", "other"].map(|name| folder.join(name));
+        for path in &names[..2] {
+            std::fs::write(path, "").unwrap();
+        }
+        std::fs::hard_link(&names[1], &names[2]).unwrap();
+        let path = folder.as_os_str().as_bytes();
+        let expected = [&names[2], &names[1]].map(|it| it.as_os_str().as_bytes().to_vec());
+        let mut listed = Names::of_machine(std::slice::from_ref(&folder));
+        assert_eq!(listed.to_survey(path), expected);
     }
 }
