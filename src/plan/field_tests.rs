@@ -117,7 +117,7 @@ impl Named<'_> {
     }
 
     /// Whether it is certainly a text that is no name of a number.
-    fn is_text(&self) -> bool {
+    pub(super) fn is_text(&self) -> bool {
         matches!(
             self.field.kind,
             FieldKind::Path
@@ -170,24 +170,6 @@ impl Named<'_> {
         Ok(test)
     }
 
-    fn range(&self, range: &Test) -> Result<Test, Wrong> {
-        if self.is_text() {
-            let message = format!("{self} is {}, so it is in no range", self.kind());
-            return Err((message, None));
-        }
-        match self.field.kind {
-            FieldKind::Duration => {
-                let message = format!("the ends of {self} have no unit");
-                Err((message, Some(RANGE_OF_TIME.to_owned())))
-            }
-            FieldKind::Octal => {
-                let message = format!("{self} is bits, and in no range");
-                Err((message, Some("write a list of what it may be".to_owned())))
-            }
-            _ => Ok(range.clone()),
-        }
-    }
-
     fn text(&self, text: &str) -> Result<Test, Wrong> {
         let as_it_is = || Ok(Test::Is(Literal::Text(text.to_owned())));
         if self.field.kind == FieldKind::Ip {
@@ -209,9 +191,7 @@ impl Named<'_> {
                 .and_then(|range| self.range(&range));
         }
         if self.field.kind == FieldKind::Octal && text.bytes().all(|byte| byte.is_ascii_digit()) {
-            let bits = u32::from_str_radix(text, 8);
-            let bits = bits.map(|bits| Test::Is(Literal::Number(bits.into())));
-            return bits.map_err(|_| (format!("{self} has octal digits"), None));
+            return self.octal(text);
         }
         if let Some(number) = numeral(text) {
             return match self.field.kind {

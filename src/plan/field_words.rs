@@ -1,6 +1,7 @@
 //! Words for what became of a span, for lengths of time and for where signals come from.
 
 use super::field_tests::{Named, Wrong};
+use super::fields::FieldKind;
 use crate::scenario::{Literal, Test, did_you_mean};
 use crate::trace::State;
 use core::net::IpAddr;
@@ -16,6 +17,31 @@ impl Named<'_> {
             text.escape_debug()
         );
         (message, Some(RANGE_OF_TIME.to_owned()))
+    }
+
+    pub(super) fn range(&self, range: &Test) -> Result<Test, Wrong> {
+        if self.is_text() {
+            let message = format!("{self} is {}, so it is in no range", self.kind());
+            return Err((message, None));
+        }
+        match self.field.kind {
+            FieldKind::Duration => {
+                let message = format!("the ends of {self} have no unit");
+                Err((message, Some(RANGE_OF_TIME.to_owned())))
+            }
+            FieldKind::Octal => {
+                let message = format!("{self} is bits, and in no range");
+                Err((message, Some("write a list of what it may be".to_owned())))
+            }
+            _ => Ok(range.clone()),
+        }
+    }
+
+    /// Permissions, with or without a 0 in front.
+    pub(super) fn octal(&self, text: &str) -> Result<Test, Wrong> {
+        let bits = u32::from_str_radix(text, 8);
+        let bits = bits.map(|bits| Test::Is(Literal::Number(bits.into())));
+        bits.map_err(|_| (format!("{self} has octal digits"), None))
     }
 
     /// An address as the trace has it: one of IPv4 as that, however it is written.

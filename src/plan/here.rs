@@ -1,4 +1,4 @@
-//! Writes what is asked of paths in the names of a trace, which has `$DIR` in place of the directory
+//! Writes what is asked of paths in the names of a trace, which has `$DIR` in place of the folder
 //! that a command runs in.
 
 use crate::scenario::{Confined, Literal, Test};

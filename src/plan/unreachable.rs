@@ -23,7 +23,7 @@ pub(super) fn fault(
 
 const SPELLED: &str = "write where it leads, or { text: ... } for how the program spelled it";
 
-/// How long a task's name can be, in bytes: `TASK_COMM_LEN`, include/linux/sched.h, without its end.
+/// The most bytes of a task's name: `TASK_COMM_LEN`, include/linux/sched.h, without its end.
 const MOST_OF_NAME: usize = 15;
 
 #[derive(Clone, Copy)]

@@ -112,8 +112,8 @@ pub(super) fn started(
     let watch = limiter.watch(bench, &corked)?;
     let sleepers = bench.sleepers(plan, &corked)?;
     let log = FlightLog::begin(&mut events);
-    let begin = |(file, options)| Saving::begin(file, options, &events, bench);
-    let saving = extras.save.map(begin).transpose()?;
+    let saving = |(file, options)| Saving::begin(file, options, &events, bench);
+    let saving = extras.save.map(saving).transpose()?;
     let running = corked.uncork(UNCORKING)?;
     let mut collector = Collector::new(plan);
     collector.saving = saving;
@@ -151,9 +151,8 @@ pub(super) fn started(
             setting,
         )
     };
-    let folders = (inside.as_path(), outside);
-    let gated = (&setting, running, sleepers);
-    let (mut run, seen) = held_for(bench, plan, folders, gated, follows)?;
+    let held = (&setting, running, sleepers);
+    let (mut run, seen) = held_for(bench, plan, (&inside, outside), held, follows)?;
     limiter.conclude(&mut run);
     run.programs = needing::programs(&collector.needing, &workload.world, (&inside, outside));
     let counts = counters.read().map_err(system("read the counters"))?;
@@ -347,9 +346,8 @@ impl Observer for Collector<'_> {
             if !self.unseen.is_empty() {
                 self.n_submissions += u64::from(uring::submits(call));
             }
-            if self.handed.is_empty() && uring::hands_over(call) {
-                self.handed.insert(uring::AIO.to_owned());
-            }
+            self.handed
+                .extend(uring::hands_over(call).then(|| uring::AIO.to_owned()));
             if let Some(crash) = crash {
                 let sends = crash.acknowledged.are_sent();
                 self.ended.extend(Ended::of(call, sends));

@@ -312,3 +312,38 @@ fn the_command_has_the_hosts_streams_environment_and_arguments() {
     assert_eq!(run.stdout, "C a b\n");
     assert!(run.stderr.starts_with("err\n"), "{}", run.stderr);
 }
+
+#[test]
+fn a_path_from_the_root_means_the_file_in_the_folder_that_it_names() {
+    require!(right_to_trace());
+    let shell = "echo x > made";
+    for (rule, is_allowed) in [
+        ("never: [ { openat: { path: DIR/made } } ]", false),
+        ("never: [ { openat: { path: { prefix: DIR/ } } } ]", false),
+        (
+            "never: [ { openat: { path: { glob: 'DIR/../*/ma*' } } } ]",
+            false,
+        ),
+        (
+            "never: [ { openat: { path: { glob: '/**/made' } } } ]",
+            false,
+        ),
+        ("never: [ { openat: { path: DIR/other } } ]", true),
+        ("confined: { writes: [ DIR/made ] }", true),
+        ("confined: { writes: [ 'DIR/**' ] }", true),
+        ("confined: { writes: [ DIR/other ] }", false),
+    ] {
+        let project = ruled("");
+        let folder = project.join("").canonicalize().expect("the folder");
+        let above = folder
+            .parent()
+            .expect("a folder")
+            .to_str()
+            .expect("letters");
+        let folder = folder.to_str().expect("letters");
+        let rule = rule.replace("DIR/..", above).replace("DIR", folder);
+        project.write("rules.yaml", &format!("expect: {{ {rule} }}\n"));
+        let run = project.checked(shell);
+        run.assert_status(if is_allowed { 0 } else { 1 });
+    }
+}

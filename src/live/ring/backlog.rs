@@ -247,8 +247,8 @@ pub(super) struct Filled {
 
 /// Fills a backlog.
 ///
-/// Its thread is in a hurry and the reader is not, so it never waits for the reader's lock: one that
-/// is preempted while it holds that would keep the rings from being emptied for as long.
+/// Its thread is in a hurry and the reader is not, so it never waits for the lock: a reader that is
+/// preempted while it holds it would keep the rings full for as long.
 #[derive(Debug, Default)]
 pub(super) struct Writer {
     /// Rounds that the reader cannot find yet.
