@@ -205,8 +205,8 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     let mut scenario = scenario(arguments, &command)?;
     if arguments.sandbox {
         scenario.sandbox = SandboxSpec::default();
-    } else if let Ok(directory) = std::env::current_dir() {
-        scenario.beside.directory = directory.into_os_string().into_string().ok();
+    } else {
+        scenario.beside.directories = directories();
     }
     if let Some(size) = arguments.ring_size {
         scenario.trace.ring.size = Some(size);
@@ -277,6 +277,18 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     };
     sink.finish()?;
     Ok(said)
+}
+
+/// The paths of the folder that the command runs in: where it lies, and how the shell came there.
+fn directories() -> Vec<String> {
+    let lies = std::env::current_dir().ok();
+    let came = std::env::var_os("PWD").map(PathBuf::from);
+    let came = came.filter(|it| it.canonicalize().ok() == lies && Some(it) != lies.as_ref());
+    let paths = [lies, came].into_iter().flatten();
+    // Below the root all is as it was.
+    let paths = paths.filter(|path| path.parent().is_some());
+    let texts = paths.filter_map(|path| path.into_os_string().into_string().ok());
+    texts.collect()
 }
 
 /// Says that rules are not tried, as the right to trace is missing.

@@ -141,15 +141,16 @@ pub(super) fn count(counts: &[NumberOf<Matcher>], sight: &Sight<'_, '_>) -> Vec<
         unknown.sort_unstable();
         let (asked, most) = (certain.len() as u64, meant.len() as u64);
         let least = most - unknown.len() as u64;
+        // What must not be there is there as soon as it was asked for.
+        let is_too_many = range.max.is_some_and(|max| asked > max);
+        let got = if is_too_many { asked } else { least };
         let forgets = sight.explainer.scene.forgets(matcher);
         let of = |text: String| {
             Said::from(text).of(matcher).with(|told| {
                 told.expected = format!("{range} of {}", told.expected);
-                told.got = Some(least.to_string());
+                told.got = Some(got.to_string());
             })
         };
-        // What must not be there is there as soon as it was asked for.
-        let is_too_many = range.max.is_some_and(|max| asked > max);
         if is_too_many || (most < range.min && !forgets) {
             let text = sight
                 .explainer

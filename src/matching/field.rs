@@ -2,6 +2,7 @@
 
 use super::answer::Answer;
 use super::frames;
+use super::hidden::Hidden;
 use super::paths::Place;
 use crate::scenario::{Literal, Test};
 use crate::trace::{Part, Value};
@@ -9,18 +10,6 @@ use perf_records::glob::path_glob;
 
 /// The texts in place of what was not read or was left out.
 const GAPS: [&str; 2] = ["<unread>", "..."];
-
-/// The texts in place of numbers that are not the same in each run, in structures.
-const NUMBERS: [&str; 8] = [
-    "<addr>",
-    "<cookie>",
-    "<duration>",
-    "<machine>",
-    "<pid>",
-    "<port>",
-    "<size>",
-    "<time>",
-];
 
 /// The values of captures, for tests.
 pub(super) trait Captures {
@@ -68,7 +57,9 @@ pub(super) fn holds(test: &Test, part: &Part, captures: &mut dyn Captures) -> An
         (Test::Capture(name), _) => captures.meet(name, part),
         (_, Value::Unread) => Answer::Unknown,
         (Test::Is(Literal::Number(number)), _) => is_number(part, *number),
-        (Test::Is(Literal::Text(text)), _) => known(part, text, is_text(part, text)),
+        (Test::Is(Literal::Text(text)), _) => {
+            known(part, is_text(part, text), |hidden| hidden.may_be(text))
+        }
         (Test::Range(from, to), _) => {
             let numbers = numbers_of(part);
             let is_within =
@@ -76,17 +67,26 @@ pub(super) fn holds(test: &Test, part: &Part, captures: &mut dyn Captures) -> An
             let known = numbers.iter().any(is_within);
             Answer::unless_more(known, is_partly_read(part))
         }
-        (Test::Prefix(prefix), _) => known(part, prefix, begins(part, prefix.as_bytes())),
-        (Test::Glob(glob), _) => known(part, glob, is_like(part, glob.as_bytes())),
+        (Test::Prefix(prefix), _) => {
+            let begins = begins(part, prefix.as_bytes());
+            known(part, begins, |hidden| hidden.may_begin(prefix))
+        }
+        // Which texts a pattern takes is not told before it is tried on one.
+        (Test::Glob(glob), _) => known(part, is_like(part, glob.as_bytes()), |_| true),
         (Test::Regex(regex), _) => {
             let is_like = textual(part, &|text, is_whole| match regex.find(text) {
                 // `$` must not match at the end of a cut string.
                 Some(found) => is_whole || found.end() < text.len(),
                 None => false,
             });
-            known(part, regex.as_str(), is_like)
+            let word = regex.as_str();
+            let is_word = regex::escape(word) == word;
+            known(part, is_like, |hidden| !is_word || hidden.may_contain(word))
         }
-        (Test::Contains(all), _) => known(part, &all.concat(), contains(part, all)),
+        (Test::Contains(all), _) => known(part, contains(part, all), |hidden| {
+            all.iter()
+                .all(|word| part.text.contains(word) || hidden.may_contain(word))
+        }),
         (Test::Spelled(test), _) => holds(test, part, captures),
     }
 }
@@ -298,15 +298,13 @@ fn textual(part: &Part, test: &dyn Fn(&[u8], bool) -> bool) -> Answer {
     }
 }
 
-/// The answer to a test whose text is `asked`. Where that has a number in it, and the structure's
-/// text a word in place of one, a no is none.
-fn known(part: &Part, asked: &str, answer: Answer) -> Answer {
-    let asks_for_number = || asked.contains(|c: char| c.is_ascii_digit()) || asked.contains(r"\d");
-    let is_hidden = answer == Answer::No
-        && matches!(part.value, Value::Text | Value::Raw(_))
-        && NUMBERS.iter().any(|word| part.text.contains(word))
-        && asks_for_number();
-    if is_hidden { Answer::Unknown } else { answer }
+/// The answer to a test of a text, in which a structure may have a word in place of a number: then
+/// a no is none if the test `may` hold with some number.
+fn known(part: &Part, answer: Answer, may: impl FnOnce(&Hidden) -> bool) -> Answer {
+    match answer {
+        Answer::No => Answer::unless_more(false, Hidden::of(part).is_some_and(|it| may(&it))),
+        answer => answer,
+    }
 }
 
 /// Whether a structure's text says that some of it is not known.

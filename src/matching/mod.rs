@@ -15,6 +15,7 @@ mod explain;
 mod field;
 mod frames;
 mod gaps;
+mod hidden;
 mod judge;
 mod marks;
 mod named;

@@ -10,7 +10,7 @@ use crate::trace::{Part, Reached, Value};
 /// requires that.
 ///
 /// A file has the name in the call, unless that contains a `..`, which may lead elsewhere than the
-/// text says, and all names that it had in the run so far. If it is not known which file it is, a
+/// text says, and is not what the test asks for; and all names that it had in the run so far. If it is not known which file it is, a
 /// name that fails the test decides nothing.
 pub(super) fn holds(
     test: &Test,
@@ -42,12 +42,13 @@ pub(super) fn holds(
         }
         _ => {}
     }
+    let is_spelled = is_plain(part) || asks_for_climbs(test);
     let mut spelled = || field::holds(test, part, captures);
     match reached {
         Reached::Untold | Reached::Nowhere => spelled(),
         Reached::Unknown(_) => match (is_closed, spelled()) {
             (true, answer) => answer.and(Answer::Unknown),
-            (false, answer) if is_plain(part) => answer.or(Answer::Unknown),
+            (false, answer) if is_spelled => answer.or(Answer::Unknown),
             (false, _) => Answer::Unknown,
         },
         // Links of the machine itself do not concern the scenario; what else the run calls the file
@@ -63,9 +64,8 @@ pub(super) fn holds(
             answer
         }
         Reached::Known { names, .. } => {
-            let is_spelled = is_plain(part) || names.is_empty();
             let mut answers: Vec<Answer> = Vec::new();
-            if is_spelled {
+            if is_spelled || names.is_empty() {
                 answers.push(field::holds(test, part, captures));
             }
             for name in names {
@@ -128,6 +128,17 @@ fn is_spelled(test: &Test) -> bool {
         Test::Spelled(_) => true,
         Test::Not(test) => is_spelled(test),
         Test::OneOf(tests) => tests.iter().any(is_spelled),
+        _ => false,
+    }
+}
+
+/// Whether a test of a text is about a `..` in it, which no name of a file has.
+fn asks_for_climbs(test: &Test) -> bool {
+    match test {
+        Test::Contains(all) => all.iter().any(|text| text.contains("..")),
+        Test::Regex(regex) => regex.as_str().contains(r"\.\."),
+        Test::Not(test) => asks_for_climbs(test),
+        Test::OneOf(tests) => tests.iter().any(asks_for_climbs),
         _ => false,
     }
 }

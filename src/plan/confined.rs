@@ -18,7 +18,7 @@ pub(super) fn confinement(
     }
     let mut rules = scenario.expect.confined.clone().unwrap_or_default();
     let mut tests: Vec<TestRules> = beside.tests.clone();
-    if let Some(directory) = &beside.directory {
+    for directory in &beside.directories {
         let of_tests = tests.iter_mut().map(|test| &mut test.confined);
         of_tests
             .chain([&mut rules])

@@ -242,8 +242,8 @@ impl Resolver<'_> {
             let Fault { message, help, at } = fault;
             invalid(self.scenario.complaint(&at, message, help))
         };
-        let directory = self.scenario.beside.directory.as_deref();
-        let here = directory.map(|directory| here::test(test, directory));
+        let directories = self.scenario.beside.directories.iter();
+        let here = directories.fold(test.clone(), |test, directory| here::test(&test, directory));
         let mut resolved = None;
         let mut fault = None;
         for event in self.own_names(names) {
@@ -258,7 +258,7 @@ impl Resolver<'_> {
             }
             let named = Named { field, event, word };
             let test = match field.kind {
-                FieldKind::Path | FieldKind::File => here.as_ref().unwrap_or(test),
+                FieldKind::Path | FieldKind::File => &here,
                 _ => test,
             };
             let unreachable = unreachable::fault(self.scenario, &named, test, &at);

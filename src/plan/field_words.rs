@@ -58,12 +58,16 @@ impl Named<'_> {
 
     /// A test of a part of an address, whose hexadecimal digits are small.
     pub(super) fn part_of_ip(&self, test: &Test) -> Result<Test, Wrong> {
-        let (Test::Prefix(text) | Test::Glob(text)) = test else {
-            return Ok(test.clone());
+        let text = match test {
+            Test::Prefix(text) | Test::Glob(text) => text,
+            Test::Regex(regex) => regex.as_str().trim_start_matches('^'),
+            Test::Contains(all) => &all.concat(),
+            _ => return Ok(test.clone()),
         };
         let small = text.to_ascii_lowercase();
-        let is_part = |c: char| c.is_ascii_hexdigit() || ".:*?[]{}!,-".contains(c);
-        if !small.chars().all(is_part) {
+        let is_part = |c: char| c.is_ascii_hexdigit() || ".:*?[]{}!^,-".contains(c);
+        let is_text = !matches!(test, Test::Regex(_));
+        if is_text && !small.chars().all(is_part) {
             let message = format!("{self} is {}, never `{}`", self.kind(), text.escape_debug());
             return Err((message, None));
         }
@@ -73,7 +77,11 @@ impl Named<'_> {
         }
         Ok(match test {
             Test::Prefix(_) => Test::Prefix(small),
-            _ => Test::Glob(small),
+            Test::Glob(_) => Test::Glob(small),
+            Test::Contains(all) => {
+                Test::Contains(all.iter().map(|part| part.to_ascii_lowercase()).collect())
+            }
+            _ => test.clone(),
         })
     }
 

@@ -2,11 +2,11 @@
 //! that a command runs in.
 
 use crate::scenario::{Confined, Literal, Test};
-use perf_records::glob::path_glob;
+use perf_records::glob::{is_glob, path_glob};
 
 const HERE: &str = "$DIR";
 
-/// The test in these names. `directory` is the path of the directory, from the root.
+/// The test in these names. `directory` is the path of the folder, from the root.
 pub(super) fn test(test: &Test, directory: &str) -> Test {
     let either = |tests: Vec<Test>| match <[Test; 1]>::try_from(tests) {
         Ok([test]) => test,
@@ -14,13 +14,9 @@ pub(super) fn test(test: &Test, directory: &str) -> Test {
     };
     match test {
         Test::Is(Literal::Text(text)) => Test::Is(Literal::Text(path(text, directory))),
+        // It may begin the names of other folders, too.
         Test::Prefix(prefix) if directory.starts_with(prefix) => {
-            let here = (prefix.len() < directory.len()).then(|| Test::Prefix(prefix.clone()));
-            either(
-                here.into_iter()
-                    .chain([Test::Prefix(HERE.to_owned())])
-                    .collect(),
-            )
+            Test::OneOf([prefix, HERE].map(|it| Test::Prefix(it.to_owned())).into())
         }
         Test::Prefix(prefix) => Test::Prefix(path(prefix, directory)),
         Test::Glob(glob) => either(globs(glob, directory).map(Test::Glob).collect()),
@@ -61,7 +57,7 @@ fn globs(glob: &str, directory: &str) -> impl Iterator<Item = String> {
         true => HERE.to_owned(),
         false => format!("{HERE}/{rest}"),
     });
-    let stays = path(glob, directory) == glob;
+    let stays = is_glob(directory) || path(glob, directory) == glob;
     stays.then(|| glob.to_owned()).into_iter().chain(here)
 }
 
@@ -74,16 +70,27 @@ fn below(glob: &[&str], folders: &[&str], into: &mut Vec<String>) {
             below(rest, folders, into);
             below(glob, deeper, into);
         }
-        ([part, rest @ ..], [folder, deeper @ ..]) => match part.split_once("**") {
-            // It takes slashes as well, and so all the other folders.
-            Some((start, end)) if path_glob(format!("{start}*"), folder) => {
+        ([part, rest @ ..], _) => {
+            // With `**` in it a part may take several folders, and more than there are.
+            let most = if part.contains("**") {
+                folders.len()
+            } else {
+                1
+            };
+            for taken in 1..=most {
+                if let Some((taken, deeper)) = folders.split_at_checked(taken)
+                    && path_glob(part, taken.join("/"))
+                {
+                    below(rest, deeper, into);
+                }
+            }
+            if let Some((start, end)) = part.split_once("**")
+                && path_glob(format!("{start}**"), folders.join("/"))
+            {
                 let end = format!("**{end}");
                 into.push([&[end.as_str()], rest].concat().join("/"));
             }
-            Some(_) => {}
-            None if path_glob(part, folder) => below(rest, deeper, into),
-            None => {}
-        },
+        }
     }
 }
 
@@ -99,11 +106,19 @@ mod tests {
         assert_eq!(all("/home/**"), ["/home/**", "$DIR/**"]);
         assert_eq!(all("/**/*.c"), ["/**/*.c", "$DIR/**/*.c"]);
         assert_eq!(all("/home/m**.c"), ["/home/m**.c", "$DIR/**.c"]);
+        assert_eq!(
+            all("/home/m**/w/*"),
+            ["/home/m**/w/*", "$DIR/*", "$DIR/w/*", "$DIR/**/w/*"]
+        );
         assert_eq!(all("/home/you/**"), ["/home/you/**"]);
         assert_eq!(all("/home/me/w"), ["$DIR"]);
         assert_eq!(all("/home/me/work"), ["/home/me/work"]);
         assert_eq!(all("src/**"), ["src/**"]);
         assert_eq!(all("**/x"), ["**/x"]);
+        let odd = globs("/x/[w]/*", "/x/[w]").collect::<Vec<_>>();
+        assert_eq!(odd, ["/x/[w]/*", "$DIR/*"]);
+        let root = globs("/etc/*", "/").collect::<Vec<_>>();
+        assert_eq!(root, ["/etc/*"]);
     }
 
     #[test]
@@ -114,7 +129,10 @@ mod tests {
         assert_eq!(is("/home/me/w/a"), "{ equals: $DIR/a }");
         assert_eq!(is("/home/me/wa"), "/home/me/wa");
         assert_eq!(begins("/home/me/w/"), "{ prefix: $DIR/ }");
-        assert_eq!(begins("/home/me/w"), "{ prefix: $DIR }");
+        assert_eq!(
+            begins("/home/me/w"),
+            "[{ prefix: /home/me/w }, { prefix: $DIR }]"
+        );
         assert_eq!(begins("/home/"), "[{ prefix: /home/ }, { prefix: $DIR }]");
         assert_eq!(begins("/etc/"), "{ prefix: /etc/ }");
     }

@@ -52,51 +52,61 @@ impl Asked {
                 };
                 spelled.fault(test, &key("text"))
             }
-            Test::Is(Literal::Text(text)) => self.of_text(text, key("equals")),
-            Test::Prefix(text) => self.of_text(text, key("prefix")),
-            Test::Glob(text) => self.of_pattern(text, "..", key("glob")),
-            Test::Regex(regex) => {
-                let text = regex.as_str().replace("\\/", "/");
-                self.of_pattern(&text, "\\.\\.", key("regex"))
+            Test::Is(Literal::Text(text)) => {
+                let climbs = text.split('/').any(|part| part == "..");
+                let fault = self.of_length(text, key("equals"));
+                fault.or_else(|| self.of_text(text, climbs, key("equals")))
+            }
+            Test::Prefix(text) | Test::Glob(text) => {
+                let is_prefix = matches!(test, Test::Prefix(_));
+                let at = key(if is_prefix { "prefix" } else { "glob" });
+                // What the last part begins with may be another name: `..data`.
+                let parts = text.rsplit_once('/').map_or("", |(parts, _)| parts);
+                let climbs = parts.split('/').any(|part| part == "..");
+                let fault = is_prefix.then(|| self.of_length(text, at.clone()));
+                fault.flatten().or_else(|| self.of_text(text, climbs, at))
             }
             Test::Contains(all) => {
                 let at = key("contains");
                 let mut each = all.iter().enumerate();
-                each.find_map(|(place, text)| self.of_text(text, at.clone().index(place)))
+                each.find_map(|(place, text)| {
+                    let at = at.clone().index(place);
+                    let fault = self.of_length(text, at.clone());
+                    fault.or_else(|| self.of_text(text, false, at))
+                })
+            }
+            Test::Regex(regex) => {
+                let text = regex.as_str().trim_start_matches('^').replace("\\/", "/");
+                self.of_text(&text, false, key("regex"))
             }
             Test::Any | Test::Capture(_) | Test::Is(Literal::Number(_)) | Test::Range(..) => None,
         }
     }
 
-    fn of_text(self, text: &str, at: KeyPath) -> Option<Fault> {
-        if self.is_program && text.len() > MOST_OF_NAME {
-            return Some(Fault {
-                message: format!(
-                    "the kernel has {MOST_OF_NAME} bytes of a program's name, so none is ever `{}`",
-                    text.escape_debug()
-                ),
-                help: Some("its path is in `execve: { path: ... }`".to_owned()),
-                at,
-            });
-        }
-        self.of_pattern(text, "..", at)
+    fn of_length(self, text: &str, at: KeyPath) -> Option<Fault> {
+        let is_too_long = self.is_program && text.len() > MOST_OF_NAME;
+        is_too_long.then(|| Fault {
+            message: format!(
+                "the kernel has {MOST_OF_NAME} bytes of a program's name, so none is ever `{}`",
+                text.escape_debug()
+            ),
+            help: Some("its path is in `execve: { path: ... }`".to_owned()),
+            at,
+        })
     }
 
-    /// The same of a pattern, in which `climbs` is the folder above.
-    fn of_pattern(self, text: &str, climbs: &str, at: KeyPath) -> Option<Fault> {
+    fn of_text(self, text: &str, climbs: bool, at: KeyPath) -> Option<Fault> {
         let shown = text.escape_debug();
-        if self.has_own_directory && names_inside(text) {
-            let written = text.replacen(INSIDE, "$DIR", 1);
+        if let (true, Some(rest)) = (self.has_own_directory, below_directory(text)) {
             return Some(Fault {
                 message: format!(
                     "a trace has `$DIR` in place of {INSIDE}, the working directory, so nothing is ever `{shown}`"
                 ),
-                help: Some(format!("write {written:?}")),
+                help: Some(format!("write {:?}", format!("$DIR{rest}"))),
                 at,
             });
         }
-        let has_one = self.leads && text.split('/').any(|part| part == climbs);
-        has_one.then(|| Fault {
+        (self.leads && climbs).then(|| Fault {
             message: format!("a path is compared by where it leads, so none is ever `{shown}`"),
             help: Some(SPELLED.to_owned()),
             at,
@@ -104,12 +114,8 @@ impl Asked {
     }
 }
 
-/// Whether a text has the working directory in it, and not only the beginning of another name.
-fn names_inside(text: &str) -> bool {
-    let mut behind = text.split(INSIDE).skip(1);
-    behind.any(|rest| {
-        rest.chars()
-            .next()
-            .is_none_or(|c| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')))
-    })
+/// What follows the working directory in a text that begins with it.
+fn below_directory(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix(INSIDE)?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
 }

@@ -37,8 +37,8 @@ pub struct Beside {
     pub tests: Vec<TestRules>,
     /// How the test is found that did something, where that was said.
     pub blame: Option<BlameBy>,
-    /// The path of the directory that the command runs in, where rules may speak of it.
-    pub directory: Option<String>,
+    /// The paths of the folder that the command runs in, where rules may speak of it.
+    pub directories: Vec<String>,
 }
 
 impl Beside {

@@ -102,6 +102,14 @@ impl Matching {
     }
 }
 
+fn is_from_root(path: &[u8]) -> bool {
+    path.starts_with(b"/") || path.starts_with(b"$DIR")
+}
+
+fn climbs(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').any(|part| part == b"..")
+}
+
 /// The file of a value as a scenario names it; `None` where it has no name there.
 fn file_of(value: &Value) -> Option<String> {
     let path = match value {
@@ -111,9 +119,11 @@ fn file_of(value: &Value) -> Option<String> {
             reached,
         } => match (absolute, reached) {
             _ if given.is_empty() => return None,
-            (Some(absolute), _) => absolute,
-            _ if given.starts_with(b"/") || given.starts_with(b"$DIR") => given,
+            (Some(absolute), _) if !climbs(absolute) => absolute,
+            _ if is_from_root(given) && !climbs(given) => given,
             (_, Reached::Known { names, .. }) if !names.is_empty() => names.first()?,
+            // A scenario names a file by where its path leads.
+            _ if climbs(given) => return None,
             _ => given,
         },
         Value::File { name, reached, .. } => match reached {

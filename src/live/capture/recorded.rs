@@ -76,7 +76,7 @@ impl Written {
 
 impl Slot {
     /// Makes rings for calls, one for each of these CPUs, each with room for so many bytes. A
-    /// program rings a [bell](Self::bells) when a quarter of such a ring has been filled. `None`
+    /// program rings a bell when a quarter of such a ring has been filled. `None`
     /// where programs record no calls.
     ///
     /// # Errors

@@ -8,37 +8,52 @@ use syscall_model::{Alias, Identity};
 
 /// Files that have more names than the one at which they lie.
 #[derive(Debug, Default)]
-pub struct Aliases(Vec<Known>);
+pub struct Aliases {
+    all: Vec<Known>,
+    /// That of the run's first process.
+    root: Option<File>,
+}
 
 #[derive(Debug)]
 struct Known {
     alias: Alias,
-    /// What no later file of its file system has, where that is known.
-    handle: Option<Vec<u8>>,
+    mark: Mark,
+}
+
+/// What tells a file from a later one with the number of its inode.
+#[derive(Debug, PartialEq, Eq)]
+enum Mark {
+    /// Its handle, which no later file of its file system has.
+    Handle(Vec<u8>),
+    /// Nothing: its file system has no handles, or would have to be asked where it lies.
+    Number,
+    /// It did not lie at its place any more when that was looked at.
+    Gone,
 }
 
 impl Aliases {
     /// Those that were there before a run, whose first process has this root.
     #[must_use]
-    pub fn of(aliases: Vec<Alias>, root: Option<&File>) -> Self {
+    pub fn of(aliases: Vec<Alias>, root: Option<File>) -> Self {
         let known = |alias: Alias| Known {
-            handle: root.and_then(|root| handle(root.as_fd(), &alias)),
+            mark: mark(root.as_ref(), &alias),
             alias,
         };
-        Self(aliases.into_iter().map(known).collect())
+        let all = aliases.into_iter().map(known).collect();
+        Self { all, root }
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.all.is_empty()
     }
 
     /// Adds to the names of a file the others that it has: `place` are the names at which it lies,
     /// and `is_own` says whether an alias is of the file itself.
     fn add(&self, names: &mut Vec<Vec<u8>>, is_own: &dyn Fn(&Known) -> bool) {
         let mut more = Vec::new();
-        for known in &self.0 {
+        for known in &self.all {
             let Alias { name, place, .. } = &known.alias;
             if is_own(known) {
                 more.push(name.to_vec());
@@ -71,9 +86,10 @@ impl Aliases {
             let is_it = inode.is_some_and(|it| Some(identity(&it)) == known.alias.identity);
             // An inode's number may be another file's by now.
             is_it
-                && match (&known.handle, inode::handle_of(file)) {
-                    (Some(handle), Ok(Some(now))) => *handle == now,
-                    _ => true,
+                && match (&known.mark, inode::handle_of(file)) {
+                    (Mark::Handle(handle), Ok(Some(now))) => *handle == now,
+                    (Mark::Number, _) => true,
+                    _ => false,
                 }
         };
         self.add(names, &is_own);
@@ -82,7 +98,11 @@ impl Aliases {
     /// The same of a file that is told by its inode, and of one that is not told.
     pub(super) fn add_of(&self, names: &mut Vec<Vec<u8>>, file: Option<Identity>) {
         self.add(names, &|known| {
-            file.is_some() && file == known.alias.identity
+            let is_it = file.is_some() && file == known.alias.identity;
+            // The number is this file's for as long as it lies there.
+            is_it
+                && known.mark != Mark::Gone
+                && known.mark == mark(self.root.as_ref(), &known.alias)
         });
     }
 }
@@ -93,19 +113,30 @@ pub(super) fn identity(inode: &Inode) -> Identity {
     (libc::makedev(major, minor), inode.number)
 }
 
-/// The handle of an alias' file, where that still lies at its place.
-fn handle(root: BorrowedFd<'_>, alias: &Alias) -> Option<Vec<u8>> {
+/// The mark of an alias' file. Without a root no file is looked at.
+fn mark(root: Option<&File>, alias: &Alias) -> Mark {
+    let Some(root) = root else {
+        return Mark::Number;
+    };
     // No file system is asked, which the workload itself may serve by now; before Linux 5.12 it
     // cannot be left out.
-    let open = |is_cached| open_place_itself(root, &alias.place, Within::Root, is_cached);
+    let open = |is_cached| open_place_itself(root.as_fd(), &alias.place, Within::Root, is_cached);
     let file = match open(true) {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => open(false),
         file => file,
     };
-    let file = file.ok()?;
-    let inode = inode::of(file.as_fd()).ok()?;
-    let is_there = Some(identity(&inode)) == alias.identity;
-    is_there.then(|| inode::handle_of(file.as_fd()).ok()?)?
+    let found = file.and_then(|file| Ok((inode::of(file.as_fd())?, file)));
+    let (inode, file) = match found {
+        Ok(found) => found,
+        Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => return Mark::Number,
+        Err(_) => return Mark::Gone,
+    };
+    match inode::handle_of(file.as_fd()) {
+        _ if Some(identity(&inode)) != alias.identity => Mark::Gone,
+        Ok(Some(handle)) => Mark::Handle(handle),
+        Ok(None) => Mark::Number,
+        Err(_) => Mark::Gone,
+    }
 }
 
 #[cfg(test)]

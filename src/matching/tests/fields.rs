@@ -444,15 +444,29 @@ fn a_number_in_whose_place_a_structure_has_a_word_is_not_known() {
         &[
             "utimes: {contains: tv_nsec=0}",
             "utimes: {contains: tv_sec}",
+            "utimes: {regex: 'tv_nsec=[0-9]'}",
             "utimes: {contains: 'tv_sec=<time>'}",
         ],
-        &["utimes: {contains: UTIME_NOW}", "utimes: {prefix: '{'}"],
+        &[
+            "utimes: {contains: UTIME_NOW}",
+            "utimes: {contains: UTIME_NOW5}",
+            "utimes: {contains: [tv_nsec=0, UTIME_OMIT]}",
+            "utimes: {contains: tv_nsec=1}",
+            "utimes: {contains: 10.0.0.1}",
+            "utimes: {regex: AF_INET6}",
+            "utimes: {prefix: '{'}",
+        ],
         &[
             "utimes: {contains: tv_sec=5}",
             "utimes: {not: {contains: tv_sec=5}}",
             "utimes: {regex: 'tv_sec=[0-9]'}",
             "utimes: {regex: 'tv_sec=\\d'}",
+            "utimes: {regex: 'tv_sec=\\w+,'}",
+            "utimes: {glob: '*tv_sec=?, *'}",
+            "utimes: {contains: '5, tv_nsec'}",
+            "utimes: {contains: 'tv_sec=5, '}",
             "utimes: {prefix: '[{tv_sec=5'}",
+            "utimes: '[{tv_sec=5, tv_nsec=0}]'",
         ],
     );
 }

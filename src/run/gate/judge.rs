@@ -192,7 +192,7 @@ impl<'a> Decider<'a> {
     /// Looks which files have other names, by the root of the first call that is looked at.
     fn find_aliases(&mut self, call: &Held) {
         let root = self.doing.bench.host.root_of(call.thread).ok();
-        let aliases = Aliases::of(self.doing.aliases.to_vec(), root.as_ref());
+        let aliases = Aliases::of(self.doing.aliases.to_vec(), root);
         self.aliases = Arc::new(aliases);
         self.has_aliases = true;
     }

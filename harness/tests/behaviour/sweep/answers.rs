@@ -272,3 +272,16 @@ fn programs_that_use_sockets_in_another_order_in_each_run_are_failed_each_for_it
     assert_eq!(runs(&lines).len(), 6, "{lines:#?}");
     all_are("handled message", &lines);
 }
+
+#[test]
+fn a_file_that_is_named_through_the_folder_above_is_failed_by_its_own_name() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os\nos.mkdir('d')\nos.mkdir('x')\nos.chdir('d')\n\
+                  try: os.rmdir('../x')\nexcept OSError: os.write(2, b'not removed')\n";
+    let expect = "expect: { stderr: '' }\nsnapshot: false";
+    let project = python(script, "rmdir", expect);
+    let lines = sweep(&project, 0, &["--errors", "EACCES"]);
+    assert_eq!(runs(&lines).len(), 1, "{lines:?}");
+    all_are("handled message", &lines);
+}
