@@ -10,8 +10,8 @@ use crate::trace::{Part, Reached, Value};
 /// requires that.
 ///
 /// A file has the name in the call, unless that contains a `..`, which may lead elsewhere than the
-/// text says, and is not what the test asks for; and all names that it had in the run so far. If it is not known which file it is, a
-/// name that fails the test decides nothing.
+/// text says, and is not what the test asks for; and all names that it had in the run so far. If it
+/// is not known which file it is, a name that fails the test decides nothing.
 pub(super) fn holds(
     test: &Test,
     part: &Part,
@@ -37,7 +37,7 @@ pub(super) fn holds(
                 .map(|test| holds(test, part, is_closed, captures));
             return answers.fold(Answer::No, Answer::or);
         }
-        Test::Not(test) if is_spelled(test) => {
+        Test::Not(test) if is_spelled(test) || asks_for_stream(test) => {
             return holds(test, part, is_closed, captures).opposite();
         }
         _ => {}
@@ -45,6 +45,11 @@ pub(super) fn holds(
     let is_spelled = is_plain(part) || asks_for_climbs(test);
     let mut spelled = || field::holds(test, part, captures);
     match reached {
+        // It was opened by a link of procfs, such as `/dev/stdout`, and what that leads to is not
+        // told.
+        Reached::Nowhere if is_named_by_path(part) && asks_for_stream(test) => {
+            spelled().or(Answer::Unknown)
+        }
         Reached::Untold | Reached::Nowhere => spelled(),
         Reached::Unknown(_) => match (is_closed, spelled()) {
             (true, answer) => answer.and(Answer::Unknown),
@@ -128,6 +133,24 @@ fn is_spelled(test: &Test) -> bool {
         Test::Spelled(_) => true,
         Test::Not(test) => is_spelled(test),
         Test::OneOf(tests) => tests.iter().any(is_spelled),
+        _ => false,
+    }
+}
+
+/// Whether the file of a descriptor has the path by which it was opened for its name.
+fn is_named_by_path(part: &Part) -> bool {
+    matches!(&part.value, Value::File { name, .. } if is_from_root(name))
+}
+
+/// Whether a test is about what has no path and can be opened by one all the same, through
+/// `/proc/self/fd`.
+fn asks_for_stream(test: &Test) -> bool {
+    match test {
+        Test::Is(Literal::Text(text)) => {
+            matches!(text.as_str(), "stdin" | "stdout" | "stderr" | "pipe")
+        }
+        Test::Not(test) => asks_for_stream(test),
+        Test::OneOf(tests) => tests.iter().any(asks_for_stream),
         _ => false,
     }
 }

@@ -7,7 +7,7 @@ use super::super::{Call, Entry, address_place};
 use super::arguments::PathArgument;
 use super::directory::{join, own_changes};
 use super::effects::Ended;
-use super::file::OpenFile;
+use super::file::{FileKind, OpenFile};
 use super::lookup::Lookup;
 use super::opening::{open_flags, whole};
 use super::sees::Sees;
@@ -301,6 +301,8 @@ fn is_named_by(name: &str) -> bool {
 /// What a descriptor's file is called by now.
 fn reached(tree: &Tree, file: &OpenFile) -> Reached {
     match &file.place {
+        // Opened by a link of procfs, it is called as that was.
+        Where::Nowhere if matches!(file.kind, FileKind::Path(_)) => Reached::Nowhere,
         Where::Nowhere => Reached::Untold,
         Where::Unknown(why) => Reached::Unknown(why.clone()),
         Where::At(..) if tree.why_lost().is_some() => {
