@@ -1,19 +1,7 @@
 //! What a structure's text may be where it has a word in place of a number that is not the same in
 //! each run.
 
-use crate::trace::{Part, Value};
-
-/// The words in place of numbers.
-const WORDS: [&str; 8] = [
-    "<addr>",
-    "<cookie>",
-    "<duration>",
-    "<machine>",
-    "<pid>",
-    "<port>",
-    "<size>",
-    "<time>",
-];
+use crate::trace::{Part, STAND_INS, Value};
 
 /// Stands for a number; it is in no text.
 const NUMBER: u8 = 0xff;
@@ -30,7 +18,7 @@ impl Hidden {
         }
         let (mut bytes, mut rest) = (Vec::new(), part.text.as_bytes());
         while let Some((byte, behind)) = rest.split_first() {
-            let word = WORDS
+            let word = STAND_INS
                 .iter()
                 .find_map(|word| rest.strip_prefix(word.as_bytes()));
             bytes.push(if word.is_some() { NUMBER } else { *byte });

@@ -44,6 +44,7 @@ pub use judge::{Finding, Judgement, MOST_TRIES, Said, Told, judge};
 pub use marks::{MARKING, Mark, Unmarked, may_mark};
 pub use order::Scene;
 pub use pairs::Pairs;
+pub(crate) use paths::climbs;
 pub use spans::{SPAN, SharedBy, SharedField, SpanRule, add_spans, forget_begins, remove_spans};
 pub use tally::tally;
 

@@ -42,7 +42,7 @@ pub(super) fn holds(
         }
         _ => {}
     }
-    let is_spelled = is_plain(part) || asks_for_climbs(test);
+    let goes_by_spelling = is_plain(part) || asks_for_climbs(test);
     let mut spelled = || field::holds(test, part, captures);
     match reached {
         // It was opened by a link of procfs, such as `/dev/stdout`, and what that leads to is not
@@ -53,7 +53,7 @@ pub(super) fn holds(
         Reached::Untold | Reached::Nowhere => spelled(),
         Reached::Unknown(_) => match (is_closed, spelled()) {
             (true, answer) => answer.and(Answer::Unknown),
-            (false, answer) if is_spelled => answer.or(Answer::Unknown),
+            (false, answer) if goes_by_spelling => answer.or(Answer::Unknown),
             (false, _) => Answer::Unknown,
         },
         // Links of the machine itself do not concern the scenario; what else the run calls the file
@@ -70,7 +70,7 @@ pub(super) fn holds(
         }
         Reached::Known { names, .. } => {
             let mut answers: Vec<Answer> = Vec::new();
-            if is_spelled || names.is_empty() {
+            if goes_by_spelling || names.is_empty() {
                 answers.push(field::holds(test, part, captures));
             }
             for name in names {

@@ -171,7 +171,8 @@ fn ends_with(path: &[u8], parts: &[u8]) -> bool {
     before.is_some_and(|before| before.is_empty() || before.ends_with(b"/"))
 }
 
-pub(super) fn climbs(path: &[u8]) -> bool {
+/// Whether a part of a path is the folder above.
+pub(crate) fn climbs(path: &[u8]) -> bool {
     path.split(|byte| *byte == b'/').any(|part| part == b"..")
 }
 

@@ -2,11 +2,11 @@
 
 use super::pool::{Kind, Pool};
 use super::{Recorded, Thread};
-use crate::trace::{Deed, Part, StableName, Value};
+use crate::trace::{Deed, Part, Value};
 use syscall_model::constants::write_constants;
 use syscall_model::kinds::{ArgKind, ReturnKind};
 use syscall_model::names::{self, Abi};
-use syscall_model::{Argument, Shown, ThreadId};
+use syscall_model::{Argument, Shown};
 
 /// Makes an event of this name: its paths and descriptors are some of the run's, all else is made
 /// up.
@@ -23,26 +23,7 @@ pub(super) fn deed(name: &str, recorded: &Recorded<'_>, pool: &Pool) -> Deed {
         }),
         None => (Vec::new(), None),
     };
-    Deed {
-        name: name.into(),
-        task: StableName {
-            process: 1,
-            thread: 1,
-        },
-        thread: ThreadId(0),
-        program: "".into(),
-        entered: 0,
-        left: 0,
-        clock: Default::default(),
-        convention: None,
-        fields,
-        returns,
-        stack: None,
-        unseen: None,
-        behind: Vec::new(),
-        ends: None,
-        injected: Default::default(),
-    }
+    Deed::imagined(name, fields, returns)
 }
 
 fn field(argument: &Argument, pool: &Pool) -> Part {

@@ -3,6 +3,7 @@
 
 use super::field_tests::{Fault, Named};
 use super::fields::FieldKind;
+use crate::matching::climbs;
 use crate::scenario::{KeyPath, Literal, SandboxSpec, Scenario, Test};
 use perf_live::sandbox::INSIDE;
 
@@ -53,17 +54,16 @@ impl Asked {
                 spelled.fault(test, &key("text"))
             }
             Test::Is(Literal::Text(text)) => {
-                let climbs = text.split('/').any(|part| part == "..");
                 let fault = self.of_length(text, key("equals"));
-                fault.or_else(|| self.of_text(text, climbs, key("equals")))
+                fault.or_else(|| self.of_text(text, climbs(text.as_bytes()), key("equals")))
             }
             Test::Prefix(text) | Test::Glob(text) => {
                 let is_prefix = matches!(test, Test::Prefix(_));
                 let at = key(if is_prefix { "prefix" } else { "glob" });
                 // What the last part begins with may be another name: `..data`.
                 let parts = text.rsplit_once('/').map_or("", |(parts, _)| parts);
-                let climbs = parts.split('/').any(|part| part == "..");
                 let fault = is_prefix.then(|| self.of_length(text, at.clone()));
+                let climbs = climbs(parts.as_bytes());
                 fault.flatten().or_else(|| self.of_text(text, climbs, at))
             }
             Test::Contains(all) => {

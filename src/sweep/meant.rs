@@ -2,7 +2,7 @@
 
 use super::kind::Kind;
 use super::site::{Place, place};
-use crate::matching::{Matcher, is_meant};
+use crate::matching::{Matcher, climbs, is_meant};
 use crate::scenario::{Literal, StepSpec, Test, event};
 use crate::trace::{Deed, Reached, Value};
 use perf_records::units::Nanos;
@@ -102,14 +102,6 @@ impl Matching {
     }
 }
 
-fn is_from_root(path: &[u8]) -> bool {
-    path.starts_with(b"/") || path.starts_with(b"$DIR")
-}
-
-fn climbs(path: &[u8]) -> bool {
-    path.split(|byte| *byte == b'/').any(|part| part == b"..")
-}
-
 /// The file of a value as a scenario names it; `None` where it has no name there.
 fn file_of(value: &Value) -> Option<String> {
     let path = match value {
@@ -120,7 +112,7 @@ fn file_of(value: &Value) -> Option<String> {
         } => match (absolute, reached) {
             _ if given.is_empty() => return None,
             (Some(absolute), _) if !climbs(absolute) => absolute,
-            _ if is_from_root(given) && !climbs(given) => given,
+            _ if (given.starts_with(b"/") || given.starts_with(b"$DIR")) && !climbs(given) => given,
             (_, Reached::Known { names, .. }) if !names.is_empty() => names.first()?,
             // A scenario names a file by where its path leads.
             _ if climbs(given) => return None,

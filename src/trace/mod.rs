@@ -52,6 +52,7 @@ mod deed;
 mod event;
 mod fired;
 mod frames;
+mod imagined;
 mod mappings;
 mod meaning;
 mod normalised;
@@ -68,6 +69,8 @@ pub use event::{Naming, SUBMISSION};
 pub use normalised::{Block, Normalised, TextPart};
 pub use people::StableName;
 pub use stretch::Stretch;
+
+pub(crate) use values::STAND_INS;
 
 use perf_records::glob::glob;
 use perf_records::space::Stack;

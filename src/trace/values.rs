@@ -38,6 +38,33 @@ impl Things {
 /// The text for an address.
 pub(super) const ADDRESS: &str = "<addr>";
 
+const FOREIGN: &str = "<pid>";
+
+/// The rule by which a number that is not the same in each run is left out, and the word in its
+/// place.
+const fn stand_in(what: Varying) -> (&'static str, &'static str) {
+    match what {
+        Varying::Time => ("times", "<time>"),
+        Varying::Duration => ("durations", "<duration>"),
+        Varying::Size => ("sizes", "<size>"),
+        Varying::Port => ("ports", "<port>"),
+        Varying::Machine => ("machine", "<machine>"),
+        Varying::Cookie => ("cookies", "<cookie>"),
+    }
+}
+
+/// The words in place of numbers in a structure.
+pub(crate) const STAND_INS: [&str; 8] = [
+    ADDRESS,
+    FOREIGN,
+    stand_in(Varying::Time).1,
+    stand_in(Varying::Duration).1,
+    stand_in(Varying::Size).1,
+    stand_in(Varying::Port).1,
+    stand_in(Varying::Machine).1,
+    stand_in(Varying::Cookie).1,
+];
+
 impl Writer<'_> {
     pub(super) fn person(&mut self, thread: Option<ThreadId>, id: i32, out: &mut String) {
         if let Some(name) = thread.and_then(|thread| self.names.get(&thread)) {
@@ -47,7 +74,7 @@ impl Writer<'_> {
             out.push_str(&id.to_string());
         } else {
             self.rules.insert("foreign-tasks");
-            out.push_str("<pid>");
+            out.push_str(FOREIGN);
         }
     }
 
@@ -300,18 +327,11 @@ impl Values for Writer<'_> {
     }
 
     fn varying(&mut self, what: Varying, number: i128, out: &mut String) -> bool {
-        let (rule, text) = match what {
-            Varying::Port if self.shows_port(number) => {
-                out.push_str(&number.to_string());
-                return true;
-            }
-            Varying::Time => ("times", "<time>"),
-            Varying::Duration => ("durations", "<duration>"),
-            Varying::Size => ("sizes", "<size>"),
-            Varying::Port => ("ports", "<port>"),
-            Varying::Machine => ("machine", "<machine>"),
-            Varying::Cookie => ("cookies", "<cookie>"),
-        };
+        if what == Varying::Port && self.shows_port(number) {
+            out.push_str(&number.to_string());
+            return true;
+        }
+        let (rule, text) = stand_in(what);
         self.rules.insert(rule);
         out.push_str(text);
         false

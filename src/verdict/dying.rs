@@ -3,8 +3,7 @@
 use super::finding::{About, Finding};
 use crate::matching::{Expected, Matcher, is_meant};
 use crate::plan::{Grouping, Meaning, Plan};
-use crate::trace::{Deed, Part, StableName, Value};
-use syscall_model::ThreadId;
+use crate::trace::{Deed, Part, Value};
 
 const SIGNALS: &str = "signal:signal_generate";
 
@@ -89,31 +88,8 @@ fn answers(matcher: &Matcher) -> impl Iterator<Item = Option<bool>> {
             value: Value::Names(vec![name.into()], number),
         };
         let fields = vec![part("sig", "SIGCHLD", 17), part("code", name, code)];
-        is_meant(&event(fields), &matcher)
+        is_meant(&Deed::imagined(SIGNALS, fields, None), &matcher)
     })
-}
-
-fn event(fields: Vec<Part>) -> Deed {
-    Deed {
-        name: SIGNALS.into(),
-        task: StableName {
-            process: 1,
-            thread: 1,
-        },
-        thread: ThreadId(0),
-        program: "".into(),
-        entered: 0,
-        left: 0,
-        clock: Default::default(),
-        convention: None,
-        fields,
-        returns: None,
-        stack: None,
-        unseen: None,
-        behind: Vec::new(),
-        ends: None,
-        injected: Default::default(),
-    }
 }
 
 #[cfg(test)]

@@ -76,8 +76,8 @@ impl Written {
 
 impl Slot {
     /// Makes rings for calls, one for each of these CPUs, each with room for so many bytes. A
-    /// program rings a bell when a quarter of such a ring has been filled. `None`
-    /// where programs record no calls.
+    /// program rings a bell when a quarter of such a ring has been filled. `None` where programs
+    /// record no calls.
     ///
     /// # Errors
     /// [`CaptureError::System`].
@@ -124,8 +124,8 @@ impl Slot {
         calls.flat_map(|calls| calls.bells.iter().map(|(_, bell)| bell))
     }
 
-    /// Lets go of the bells. The rings stay until another slot of this
-    /// number has its own: to take them out waits for a grace period.
+    /// Lets go of the bells. The rings stay until another slot of this number has its own: to take
+    /// them out waits for a grace period.
     pub(super) fn forget_bells(&self) {
         let Some((calls, recorder)) = self.calls.as_ref().zip(self.recorder()) else {
             return;
