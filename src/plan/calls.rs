@@ -63,6 +63,14 @@ const OF_INSTRUCTION: u64 = if cfg!(target_arch = "aarch64") {
     1 << 8 | 1 << 2
 };
 
+/// The user registers of a call that begins. A program can put into `cx` what `syscall` leaves
+/// there; `int 0x80` takes the fourth argument from `si`, where `syscall` takes the second.
+const OF_CALL: u64 = if cfg!(target_arch = "aarch64") {
+    OF_INSTRUCTION
+} else {
+    OF_INSTRUCTION | 1 << 4
+};
+
 /// Why the calls by which a loader starts a program cannot be told from others; `None` if they can.
 pub(super) fn cannot_tell_starts(reach: Reach) -> Option<&'static str> {
     match reach {
@@ -103,7 +111,7 @@ impl EventsPlan {
             copies: None,
         };
         let filter = filter_text(recorded, true);
-        self.add(ENTER, enter.id, filter, OF_INSTRUCTION, meaning);
+        self.add(ENTER, enter.id, filter, OF_CALL, meaning);
         self.may_be_written(Half::Enter, recorded);
         let leave = raw_format(LEAVE, catalogue)?;
         let meaning = Meaning::Leave {

@@ -41,18 +41,21 @@ pub(super) fn convention(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
 /// Whether a call may be one of 32 bits whose program has put into `cx` what `syscall` leaves
 /// there.
 ///
-/// The kernel takes the second argument of such a call from `cx`, that of a native one from `si`
-/// (`syscall_get_arguments()`), where a program that means to be taken for it may put the same.
+/// The kernel takes the second and the fourth argument of such a call from `cx` and `si`, those of
+/// a native one from `si` and `r10` (`syscall_get_arguments()`), where a program that means to be
+/// taken for it may put the same. Without `si`, which files of old do not have, `cx` alone tells.
 pub(super) fn is_disguised(args: &[u64; 6], sample: &Sample<'_>, mask: u64) -> bool {
     let Some(registers) = sample.user_registers else {
         return false;
     };
     let register = |bit| registers.get(place_of(mask, bit)?);
-    let (from, behind) = (register(X86_CX), register(X86_IP));
+    let (second, fourth) = (register(X86_CX), register(X86_SI));
+    let may_be = |arg: u64, from: u64| arg as u32 == from as u32;
     Abi::native() == Abi::X86_64
         && registers.abi != ABI_32
-        && from == behind
-        && from.is_some_and(|from| args[1] as u32 == from as u32)
+        && second == register(X86_IP)
+        && second.is_some_and(|from| may_be(args[1], from))
+        && fourth.is_none_or(|from| may_be(args[3], from))
 }
 
 /// Returns the convention of a call by the record of its return. The number -1 is in no table, and
@@ -74,8 +77,9 @@ pub(super) fn instruction(sample: &Sample<'_>, mask: u64) -> Option<u64> {
 /// `PERF_SAMPLE_REGS_ABI_32`.
 const ABI_32: u64 = 1;
 
-/// `PERF_REG_X86_CX` and `PERF_REG_X86_IP`, and `PERF_REG_ARM64_PC`.
+/// `PERF_REG_X86_CX`, `_SI` and `_IP`, and `PERF_REG_ARM64_PC`.
 const X86_CX: u32 = 2;
+const X86_SI: u32 = 4;
 const X86_IP: u32 = 8;
 const ARM64_PC: u32 = 32;
 

@@ -9,8 +9,14 @@ use perf_records::attr::{Attr, SAMPLE_TYPE, SampleType, Sampling, Source};
 use std::io;
 use std::os::fd::AsFd;
 
-/// The registers that a program writes: those that tell the convention of a call, `cx` and `ip`.
-const REGISTERS: u64 = 1 << 2 | 1 << 8;
+/// The registers that a program writes: `cx` and `ip`, which tell the convention of a call, and `si`,
+/// which a 32-bit one takes its fourth argument from.
+fn registers(half: Half) -> u64 {
+    match half {
+        Half::Enter => 1 << 2 | 1 << 4 | 1 << 8,
+        Half::Leave => 1 << 2 | 1 << 8,
+    }
+}
 
 /// How the kernel is asked for an event that it only counts.
 pub(super) fn counted(attr: &Attr) -> Attr {
@@ -39,7 +45,7 @@ impl<'a> Written<'a> {
                 let Source::Tracepoint(tracepoint) = wanted.attr.source else {
                     return None;
                 };
-                is_as_written(wanted).then_some((place, calls, tracepoint))
+                is_as_written(wanted, half).then_some((place, calls, tracepoint))
             });
             let only = all.next()?;
             all.next().is_none().then_some(only)
@@ -78,11 +84,11 @@ impl<'a> Written<'a> {
 }
 
 /// Whether an event's records are such as a program writes, and its tasks those that it follows.
-fn is_as_written(wanted: &Wanted<'_>) -> bool {
+fn is_as_written(wanted: &Wanted<'_>, half: Half) -> bool {
     let attr = wanted.attr;
     let expected = Attr {
         sample_type: SAMPLE_TYPE.and(SampleType::REGS_USER),
-        user_registers: REGISTERS,
+        user_registers: registers(half),
         read_format: attr.read_format,
         ..Attr::recording(attr.source)
     };

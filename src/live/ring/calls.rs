@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The bytes of a chunk, a power of two.
 pub(crate) const CHUNK: u64 = 256 << 10;
 /// The bytes that any record without contents has room in.
-pub(crate) const SHORTEST: u64 = 128;
+pub(crate) const SHORTEST: u64 = 136;
 /// The bytes that any record has room in.
 pub(crate) const LONGEST: u64 = SHORTEST + (32 << 10);
 

@@ -168,3 +168,26 @@ fn a_32_bit_call_that_looks_as_a_native_one_to_perf_makes_a_trace_incomplete() {
     let said = "calls that may be native or of 32 bits (`int 0x80`)";
     assert!(run.stderr.contains(said), "{}", run.stderr);
 }
+
+/// Calls of C's `syscall()` one after another hand on what the one before left in `cx`.
+#[test]
+fn a_native_call_that_was_handed_where_the_last_one_returned_to_is_known_for_native() {
+    require!(program("python3"));
+    require!(bpf_records_calls());
+    require!(calls_of_32_bits());
+    // xor r10d, r10d; mov edx, 3; again: mov eax, 110; syscall; mov rsi, rcx; dec edx; jnz again.
+    let script = DISGUISED.replace(
+        "b840000000488d0d02000000cd80c3",
+        "4531d2ba03000000b86e0000000f054889ceffca75f2c3",
+    );
+    let project = Project::new();
+    for source in ["perf", "bpf"] {
+        let words = ["trace", "--source", source, "-e", "getppid", "-o", "trace"];
+        let command = ["--", "python3", "-c", &script];
+        project
+            .harness(&[&words[..], &command].concat())
+            .assert_status(0);
+        let trace = project.read("trace");
+        assert_eq!(trace.matches("getppid() = ").count(), 3, "{trace}");
+    }
+}

@@ -100,8 +100,16 @@ impl Half {
         RAW_WORDS + 8 * self.n_words() + 4
     }
 
+    /// Behind the mark of their convention: `cx`, `si` where the arguments are, and `ip`.
+    fn n_registers(self) -> i16 {
+        match self {
+            Self::Enter => 3,
+            Self::Leave => 2,
+        }
+    }
+
     fn size(self) -> i16 {
-        self.registers() + 24
+        self.registers() + 8 + 8 * self.n_registers()
     }
 
     fn field(self, enter: u16, leave: u16) -> i16 {
@@ -316,7 +324,11 @@ fn write(a: &mut Asm, names: &Names, half: Half, contents: Contents, lost: Label
     }
     a.store(Width::D, R7, registers, R3);
     a.store(Width::D, R7, registers + 8, R4);
-    a.store(Width::D, R7, registers + 16, R5);
+    if half == Half::Enter {
+        a.load(Width::D, R1, STACK, copied(SI));
+        a.store(Width::D, R7, registers + 16, R1);
+    }
+    a.store(Width::D, R7, half.size() - 8, R5);
 }
 
 /// `to = ` the length of the contents, a multiple of eight; masked, which changes nothing, so that
@@ -396,7 +408,7 @@ mod tests {
 
     #[test]
     fn records_have_the_sizes_that_perf_gives_them() {
-        assert_eq!((Half::Enter.registers(), Half::Enter.size()), (104, 128));
+        assert_eq!((Half::Enter.registers(), Half::Enter.size()), (104, 136));
         assert_eq!((Half::Leave.registers(), Half::Leave.size()), (64, 88));
         assert_eq!(Half::Enter.size() as u64, SHORTEST);
     }
