@@ -48,23 +48,17 @@ pub(super) fn of_arguments<'a>(
     is_cut: bool,
 ) -> Option<Started> {
     let words: Vec<&[u8]> = words.skip(1).collect();
+    let go = of_go(&words);
+    if go.is_one && (is_cut || go.is_more && go.run.is_some()) {
+        return Some(Started(Vec::new()));
+    }
+    match go.run {
+        Some(Run::Pattern(pattern)) => return Some(Started(vec![text(only_name(pattern)?)])),
+        Some(Run::Unknown) => return Some(Started(Vec::new())),
+        None => {}
+    }
     if words.contains(&b"--".as_slice()) {
         return None;
-    }
-    let text = |name: &[u8]| Arc::from(String::from_utf8_lossy(name).as_ref());
-    let go = words.iter().find_map(|word| {
-        let name = word.strip_prefix(b"-test.run=^")?.strip_suffix(b"$")?;
-        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 128;
-        name.iter().all(is_plain).then_some(name)
-    });
-    if let Some(name) = go {
-        // Benchmarks and fuzzing have choices of their own.
-        let is_more = |word: &&[u8]| {
-            let mut others = [b"-test.bench=".as_slice(), b"-test.fuzz="].into_iter();
-            others.any(|other| word.len() > other.len() && word.starts_with(other))
-        };
-        let is_known = !is_cut && !words.iter().any(is_more);
-        return Some(Started(is_known.then(|| text(name)).into_iter().collect()));
     }
     if !words.contains(&b"--exact".as_slice()) || words.contains(&b"--list".as_slice()) {
         return None;
@@ -83,6 +77,82 @@ pub(super) fn of_arguments<'a>(
         (false, true) => None,
         (false, false) => Some(Started(names)),
     }
+}
+
+fn text(name: &[u8]) -> Arc<str> {
+    Arc::from(String::from_utf8_lossy(name).as_ref())
+}
+
+/// What a test program of Go's was asked for.
+#[derive(Debug, Default)]
+struct Go<'a> {
+    /// Whether it has an option of such a program.
+    is_one: bool,
+    run: Option<Run<'a>>,
+    /// Whether benchmarks or fuzzing are chosen, which `-test.run` does not choose.
+    is_more: bool,
+}
+
+/// The value of `-test.run`.
+#[derive(Debug)]
+enum Run<'a> {
+    Pattern(&'a [u8]),
+    /// It may be the value of another option, whose meaning only the program knows.
+    Unknown,
+}
+
+/// Options of Go's test programs that have a value only behind `=`.
+const WITHOUT_VALUE: [&[u8]; 7] = [
+    b"artifacts",
+    b"benchmem",
+    b"failfast",
+    b"fullpath",
+    b"paniconexit0",
+    b"short",
+    b"v",
+];
+
+/// Reads options as Go's package `flag` does: the last one counts, and none behind `--` or the first
+/// word that is no option.
+fn of_go<'a>(words: &[&'a [u8]]) -> Go<'a> {
+    let mut go = Go::default();
+    let mut is_certain = true;
+    let mut rest = words.iter().copied();
+    while let Some(word) = rest.next() {
+        let name = word.strip_prefix(b"-").unwrap_or_default();
+        let name = name.strip_prefix(b"-").unwrap_or(name);
+        if name.is_empty() && is_certain {
+            break;
+        }
+        let end = name.iter().position(|byte| *byte == b'=');
+        let own = name[..end.unwrap_or(name.len())].strip_prefix(b"test.");
+        let value = match (end, own) {
+            (Some(end), _) => Some(&name[end + 1..]),
+            (None, Some(own)) if WITHOUT_VALUE.contains(&own) => None,
+            (None, Some(_)) => rest.next(),
+            (None, None) => {
+                is_certain = false;
+                None
+            }
+        };
+        go.is_one |= own.is_some();
+        match own {
+            Some(b"run") => go.run = value.map(Run::Pattern),
+            Some(b"bench" | b"fuzz") => go.is_more = value.is_some_and(|it| !it.is_empty()),
+            _ => continue,
+        }
+        if !is_certain && own == Some(b"run") {
+            go.run = Some(Run::Unknown);
+        }
+    }
+    go
+}
+
+/// The one name that a pattern of Go's stands for, if it is of this form.
+fn only_name(pattern: &[u8]) -> Option<&[u8]> {
+    let name = pattern.strip_prefix(b"^")?.strip_suffix(b"$")?;
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 128;
+    name.iter().all(is_plain).then_some(name)
 }
 
 #[cfg(test)]
@@ -127,6 +197,46 @@ mod tests {
             assert_eq!(name(words), None, "{words:?}");
         }
     }
+
+    #[test]
+    fn of_a_go_programs_choices_the_last_counts_and_none_behind_its_options() {
+        let known = [
+            (&["-test.run=.", "-test.run=^One$"][..], "One"),
+            (&["--test.run", "^One$", "-test.v"], "One"),
+            (
+                &[
+                    "-test.v",
+                    "-update=yes",
+                    "-test.run=^One$",
+                    "--",
+                    "-test.run=.",
+                ],
+                "One",
+            ),
+            (&["-test.run=^One$", "word", "-test.run=^Two$"], "One"),
+        ];
+        for (words, expected) in known {
+            let words = [&["x.test"], words].concat();
+            assert_eq!(name(&words).as_deref(), Some(expected), "{words:?}");
+        }
+        for words in [
+            &["x.test", "-test.run=^One$", "-test.run=."][..],
+            &["x.test", "word", "-test.run=^One$"],
+            &["x.test", "-test.v", "-test.outputdir", "-test.run=^One$"],
+            &["x.test", "--", "-test.run=^One$"],
+        ] {
+            assert_eq!(name(words), None, "{words:?}");
+        }
+        // Only the program knows whether its own option has a value.
+        for words in [
+            &["x.test", "-own", "-test.run=^One$"][..],
+            &["x.test", "-own", "word", "-test.run=^One$"],
+            &["x.test", "-own", "--", "-test.run=^One$"],
+        ] {
+            assert_eq!(names(words, false), Some(Vec::new()), "{words:?}");
+        }
+    }
+
     #[test]
     fn a_process_of_tests_that_are_chosen_exactly_is_one_of_these() {
         let found = name(&["t-1a2b", "one", "--exact", "two", "--skip", "three"]);
