@@ -44,6 +44,7 @@ pub(super) fn beside(
         }
         if has_descriptors {
             words.extend(files::needed());
+            words.extend(files::MOVING);
         }
         // A port is the kernel's own if the kernel told it before the program named it.
         let has_ports = |name| ["bind", "connect", "accept", "accept4", "sendto"].contains(&name);

@@ -3,6 +3,7 @@
 use super::super::by_row::ByRow;
 use super::super::names::{self, Abi};
 use super::arguments::{PathArgument, descriptors, paths};
+use super::climbing::moves;
 use super::file::Object;
 use std::sync::LazyLock;
 
@@ -14,6 +15,8 @@ pub(super) struct Plan {
     pub(super) descriptors: u8,
     /// Its paths.
     pub(super) paths: &'static [PathArgument],
+    /// Whether it may move a folder, or put another in its place.
+    pub(super) moves: bool,
 }
 
 /// What a call does to tables and directories, if it succeeds.
@@ -101,6 +104,7 @@ const NOTHING: Plan = Plan {
     effect: Effect::None,
     descriptors: 0,
     paths: &[],
+    moves: false,
 };
 
 static PLANS: LazyLock<ByRow<Plan>> = LazyLock::new(|| {
@@ -108,6 +112,7 @@ static PLANS: LazyLock<ByRow<Plan>> = LazyLock::new(|| {
         effect: effect(name),
         descriptors: descriptors(name),
         paths: paths(name),
+        moves: moves(name),
     })
 });
 

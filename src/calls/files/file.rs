@@ -1,6 +1,7 @@
 //! Open file descriptions: what they are, and by which name they are shown.
 
 use super::super::tree::{Where, Why};
+use super::climbing::Direct;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,13 +22,15 @@ pub struct OpenFile {
     pub kind: FileKind,
     /// Which file, where that was followed.
     pub(crate) place: Where,
+    /// How far `..` leads along its name.
+    pub(crate) direct: Direct,
 }
 
 /// What an open file is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A file that was opened by this path: absolute, or as the call had it where its directory is
-    /// unknown. Symbolic links and `..` are as they were given.
+    /// unknown. Symbolic links are as they were given, and so is a `..` that may follow one.
     Path(Box<[u8]>),
     /// A file without a name, made in this directory (`O_TMPFILE`).
     Unnamed(Box<[u8]>),
@@ -285,11 +288,11 @@ impl FileKind {
 }
 
 impl Description {
-    /// Tells which file it is.
-    pub(super) fn lies(&self, place: Where) {
+    /// Tells which file it is, and how it was named.
+    pub(super) fn lies(&self, place: Where, direct: Direct) {
         let mut now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
         let mut file = OpenFile::clone(&now);
-        file.place = place;
+        (file.place, file.direct) = (place, direct);
         *now = Arc::new(file);
     }
 

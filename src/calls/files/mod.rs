@@ -22,6 +22,7 @@ mod answered;
 mod arguments;
 mod arriving;
 mod calls;
+mod climbing;
 mod directory;
 mod effects;
 mod file;
@@ -39,6 +40,7 @@ mod way;
 
 pub use super::tree::needed as naming;
 pub use calls::needed;
+pub use climbing::MOVING;
 pub use file::{End, FileKind, Object, OpenFile, Socket};
 pub use lookup::{Files, Lookup};
 pub use opening::polls_itself;

@@ -121,6 +121,8 @@ impl Tables {
         call: &mut Call,
     ) {
         if what == What::IoUring {
+            // What it is given to do may be to move folders.
+            self.moves.enter();
             match self.made_ring(over.at, number, call) {
                 Some(true) => {}
                 Some(false) => return,
@@ -135,7 +137,8 @@ impl Tables {
         }
         let description = self.describe_here(over.at, kind);
         if let What::Path(argument) = what {
-            description.lies(self.opened_at(call, argument, over.pending));
+            let direct = self.opened_directly(&over, argument, call);
+            description.lies(self.opened_at(call, argument, over.pending), direct);
         }
         call.files.set_result(State::Open(description.now()));
         let held = Held {
@@ -241,9 +244,12 @@ impl Tables {
             }
             _ => None,
         };
-        let base = match file {
-            Some(file) => file.path(),
-            None => current(),
+        let root = directory.root.as_deref().unwrap_or(b"/");
+        let climbed = file.and_then(|file| self.climb(call, file, root, given));
+        let (base, given) = match (file, climbed) {
+            (_, Some(climbed)) => (Some(climbed.base), climbed.path),
+            (Some(_), None) => (None, given),
+            (None, None) => (current(), given),
         };
         let how = (call.name() == Some("openat2")).then(|| whole(call, 2, Moment::Enter));
         if let Some(how) = how

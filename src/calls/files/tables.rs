@@ -5,6 +5,7 @@ use super::super::pool::{Key, Pool};
 use super::super::tree::{self, Tree};
 use super::super::{Actor, Call, Entry, Observation, ThreadId};
 use super::calls::{self, Plan};
+use super::climbing::{Direct, Moves};
 use super::directory::Directory;
 use super::file::{Description, FileKind, OpenFile};
 use super::lookup::{Files, State};
@@ -62,6 +63,7 @@ pub struct Tables {
     pub(super) tree: Option<Box<Tree>>,
     /// The threads with each id, in their own pid namespaces.
     pub(super) ids: HashMap<u32, Vec<ThreadId>>,
+    pub(super) moves: Moves,
 }
 
 /// One thread's.
@@ -125,6 +127,7 @@ impl Tables {
             installing: Vec::new(),
             tree: None,
             ids: HashMap::new(),
+            moves: Moves::default(),
         }
     }
 
@@ -164,6 +167,7 @@ impl Tables {
         let plan = calls::plan(abi, number);
         let matters = plan.descriptors != 0
             || plan.effect != calls::Effect::None
+            || plan.moves
             || (self.watched.paths && !plan.paths.is_empty())
             || (self.tree.is_some() && changes_names(abi, number));
         matters.then_some(plan)
@@ -179,6 +183,9 @@ impl Tables {
         let mut pending = self.pending(at, plan, (abi, number), entry);
         self.reaches(at, names::name_of(abi, number), &mut pending);
         self.begin(at, plan, (abi, number), &mut pending);
+        if plan.moves {
+            self.moves.enter();
+        }
         if let Some(thread) = self.thread(actor.thread) {
             thread.is_seen = true;
             thread.pending = Some(pending);
@@ -201,6 +208,9 @@ impl Tables {
             call.files.set_result(State::Unknown);
             return;
         };
+        if plan.moves {
+            self.moves.end();
+        }
         call.files = std::mem::take(&mut pending.files);
         self.name_paths(at, call, plan, pending.version);
         pending.walks = self.walks(at, call, plan.paths, &pending);
@@ -291,6 +301,7 @@ impl Tables {
             thing: id,
             ordinal,
             place: kind.place(),
+            direct: Direct::default(),
             kind,
         };
         if let Some(other) = other_end.map(Description::now) {

@@ -96,6 +96,71 @@ fn a_relative_path_starts_at_its_directory() {
     assert_eq!(it.read(1, 9), "9</dir/etc>");
 }
 
+const NOFOLLOW: u64 = libc::O_NOFOLLOW as u64;
+
+#[test]
+fn what_is_reached_by_two_dots_from_a_folder_that_is_no_link_has_the_name_in_front_of_it() {
+    let mut it = Story::new();
+    let mut open = |from: u64, path: &str, flags: u64, number: i64| {
+        let words = [from, 0x1000, flags];
+        let call = it.call(1, "openat", &words, number, vec![given(1, path)]);
+        shown(number as i32, call.files.result())
+    };
+    assert_eq!(open(AT_FDCWD, "/l/a", NOFOLLOW, 3), "3</l/a>");
+    assert_eq!(open(3, "b", NOFOLLOW, 4), "4</l/a/b>");
+    assert_eq!(open(4, "..", NOFOLLOW, 5), "5</l/a:2>");
+    assert_eq!(open(5, "..", 0, 6), "6</l>");
+    assert_eq!(open(6, "..", 0, 7), "7</l/..>", "it may be a link");
+    assert_eq!(open(4, "../../x", 0, 8), "8</l/x>");
+    assert_eq!(open(4, "../../x/y", NOFOLLOW, 9), "9</l/x/y>");
+    assert_eq!(open(9, "../..", 0, 10), "10</l/x/..>");
+    assert_eq!(open(4, "../../../x", 0, 11), "11</l/../x>");
+    assert_eq!(open(4, ".", 0, 12), "12</l/a/b:2>", "the same");
+    assert_eq!(open(12, "..", 0, 18), "18</l/a:3>", "no link either");
+    assert_eq!(open(3, "c", 0, 13), "13</l/a/c>");
+    assert_eq!(open(13, "..", 0, 14), "14</l/a/c/..>", "it may be a link");
+    assert_eq!(open(3, "d/", NOFOLLOW, 15), "15</l/a/d>");
+    assert_eq!(
+        open(15, "..", 0, 16),
+        "16</l/a/d/..>",
+        "a slash follows a link"
+    );
+    assert_eq!(open(4, "...", 0, 17), "17</l/a/b/...>");
+}
+
+#[test]
+fn two_dots_stay_where_a_folder_may_have_been_moved_meanwhile() {
+    let mut it = Story::new();
+    let up = |it: &mut Story, number: i64| {
+        let words = [3, 0x1000, 0];
+        let call = it.call(1, "openat", &words, number, vec![given(1, "..")]);
+        shown(number as i32, call.files.result())
+    };
+    it.open_as(1, "/a/b", NOFOLLOW, 3);
+    assert_eq!(up(&mut it, 4), "4</a>");
+    it.fork(1, 2);
+    it.enter(2, "rename", &[0x1000, 0x1000]);
+    assert_eq!(up(&mut it, 5), "5</a/b/..>");
+    it.leave(2, 0, vec![given(0, "/a/b"), given(1, "/c")]);
+    assert_eq!(up(&mut it, 6), "6</a/b/..:2>");
+    it.open_as(1, "/a/b", NOFOLLOW, 3);
+    assert_eq!(up(&mut it, 7), "7</a:2>");
+    it.plain(1, "mount", &[], 0);
+    assert_eq!(up(&mut it, 8), "8</a/b/..:3>");
+}
+
+#[test]
+fn two_dots_stay_below_a_folder_that_is_taken_for_the_root() {
+    const IN_ROOT: u64 = 0x10;
+    let mut it = Story::new();
+    it.open_as(1, "/a/b", NOFOLLOW, 3);
+    let how = [0, 0, IN_ROOT].map(u64::to_ne_bytes).concat();
+    let how = piece(2, Moment::Enter, &how);
+    let pieces = vec![given(1, ".."), how];
+    let call = it.call(1, "openat2", &[3, 0x1000, 0x2000, 24], 4, pieces);
+    assert_ne!(shown(4, call.files.result()), "4</a>");
+}
+
 #[test]
 fn a_directory_is_the_threads_and_changes_for_those_who_share_it() {
     let mut it = Story::new();
