@@ -116,6 +116,9 @@ pub fn is_told_address(name: &str) -> bool {
         .any(|(known, _, is_told)| *known == name && *is_told)
 }
 
+/// The bytes of `struct mmsghdr` on a machine of 64 bits.
+const MESSAGE_OF_SEVERAL: usize = 64;
+
 /// Returns what is known of the address of a call, which does what the native call `name` does;
 /// `None` for a call without.
 #[must_use]
@@ -143,7 +146,12 @@ pub fn addressed(call: &Call, name: &str) -> Option<Addressed> {
             _ => Addressed::Unread,
         },
         "sendmmsg" if args[2] as u32 == 0 => Addressed::Nothing,
-        "sendmmsg" => Addressed::Unread,
+        "sendmmsg" => match bytes(Moment::Enter) {
+            Some(messages) if messages.chunks(MESSAGE_OF_SEVERAL).all(is_without_name) => {
+                Addressed::Nothing
+            }
+            _ => Addressed::Unread,
+        },
         // The kernel told it in no more room than there was.
         _ if *is_told => {
             let length = call.memory.piece(*place + 1, Moment::Enter);

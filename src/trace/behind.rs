@@ -5,6 +5,7 @@ use super::{Part, Value};
 use core::net::IpAddr;
 use std::sync::Arc;
 use syscall_model::constants::{Constants, tables, write_constants};
+use syscall_model::files::{FileKind, Lookup};
 use syscall_model::names::{self, Abi};
 use syscall_model::{
     Addressed, Call, Shown, SocketAddress, address_place, addressed, flags_behind, natives_of,
@@ -36,7 +37,7 @@ impl Writer<'_> {
         if let Some(addressed) = addressed(call, name) {
             let values = match addressed {
                 Addressed::Nothing => [(); 4].map(|()| Value::Nothing),
-                Addressed::Unread => [(); 4].map(|()| Value::Unread),
+                Addressed::Unread => unread(call),
                 Addressed::At(address) => {
                     let place = address_place(name).unwrap_or_default();
                     self.of_address(call, place, address)
@@ -76,6 +77,29 @@ impl Writer<'_> {
                 [family, nothing(), nothing(), text([b"@", &*name].concat())]
             }
             SocketAddress::Other(_) => [family, nothing(), nothing(), nothing()],
+        }
+    }
+}
+
+/// The parts of an address that was not read. A socket of a family that has no other addresses sends
+/// to one of that family, or not at all.
+fn unread(call: &Call) -> [Value; 4] {
+    const UNSPECIFIED: i32 = 0;
+    const UNIX: i32 = 1;
+    const INTERNET: i32 = 2;
+    const INTERNET_6: i32 = 10;
+    let family = match call.files.argument(0) {
+        Lookup::Open(file) => match &file.kind {
+            FileKind::Socket(socket) => socket.family,
+            _ => None,
+        },
+        _ => None,
+    };
+    match family {
+        None | Some(UNSPECIFIED | UNIX | INTERNET | INTERNET_6) => [(); 4].map(|()| Value::Unread),
+        Some(family) => {
+            let family = constant(&tables::ADDRESS_FAMILIES, family as u64);
+            [family, Value::Nothing, Value::Nothing, Value::Nothing]
         }
     }
 }

@@ -67,6 +67,74 @@ fn the_parts_of_an_address_are_fields() {
     project.harness(&["run", "scenarios"]).assert_status(0);
 }
 
+/// What a resolver sends: two messages by one call, by a socket that is connected.
+const SENDS_SEVERAL: &str = "import ctypes, socket, struct
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.connect((\"127.0.0.1\", 9))
+name = ctypes.create_string_buffer(struct.pack(\"=H6B8x\", 2, 0, 10, 127, 0, 0, 1))
+text = ctypes.create_string_buffer(b\"it\")
+piece = ctypes.create_string_buffer(struct.pack(\"QQ\", ctypes.addressof(text), 2))
+one = struct.pack(\"QQQQQQQQ\", NAME, 16, ctypes.addressof(piece), 1, 0, 0, 0, 0)
+several = ctypes.create_string_buffer(one * 2)
+ctypes.CDLL(None).sendmmsg(s.fileno(), several, 2, 0)
+";
+
+fn sends_several(name: &str) -> Project {
+    let script = SENDS_SEVERAL.replace("NAME", name);
+    let script: String = script
+        .lines()
+        .map(|line| format!("      {line}\n"))
+        .collect();
+    let yaml = format!(
+        "workload:\n  run:\n  - python3\n  - -c\n  - |\n{script}\
+         trace: {{ events: [{{ syscalls: [sendmmsg] }}] }}\n\
+         expect: {{ confined: {{ network: [\"127.0.0.1:9\"] }} }}\n\
+         snapshot: false\n"
+    );
+    Project::with("it", &yaml)
+}
+
+#[test]
+fn messages_without_names_go_where_their_socket_is_connected_to() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = sends_several("0");
+    project.harness(&["run", "scenarios"]).assert_status(0);
+}
+
+#[test]
+fn where_a_message_of_several_goes_that_has_a_name_is_not_known() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let run = sends_several("ctypes.addressof(name)").harness(&["run", "scenarios"]);
+    run.assert_status(1);
+    let said = "cannot be decided: what it was done to was not read";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+}
+
+#[test]
+fn a_message_with_a_name_by_a_socket_of_netlink_reaches_netlink_alone() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let yaml = "\
+workload:
+  run:
+  - python3
+  - -c
+  - |
+    import socket
+    s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+    s.sendmsg([bytes(16)], [], 0, (0, 0))
+trace: { events: [{ syscalls: [sendmsg] }] }
+expect: { confined: { network: [\"family:netlink\"] } }
+snapshot: false
+";
+    let project = Project::with("it", yaml);
+    project.harness(&["run", "scenarios"]).assert_status(0);
+    project.scenario("it", &yaml.replace("family:netlink", "family:packet"));
+    project.harness(&["run", "scenarios"]).assert_status(1);
+}
+
 #[test]
 fn a_mutant_that_leaves_a_closed_world_is_noticed() {
     require!(right_to_trace());

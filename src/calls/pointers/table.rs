@@ -184,6 +184,7 @@ pub(super) static TABLE: &[Row] = &[
     ("semop", &[(1, In(S::SemaphoreOperations, By(2)))]),
     ("semtimedop", &[(1, In(S::SemaphoreOperations, By(2))), (3, In(S::Timespec, One))]),
     ("sendfile", &[(2, InOut(S::Offset, One))]),
+    ("sendmmsg", &[(1, InOut(S::Messages, By(2)))]),
     ("sendmsg", &[(1, In(S::Message, One))]),
     ("sendto", &[(1, Written(By(2))), (4, In(S::SocketAddress, By(5)))]),
     ("setdomainname", &[(0, In(S::Text, By(1)))]),

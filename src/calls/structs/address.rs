@@ -191,6 +191,32 @@ pub(super) fn message<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option
         return Some(());
     }
     let bytes = if is_received { site.filled()? } else { given };
+    header(pen, bytes, room)
+}
+
+/// `struct mmsghdr[]` of what is sent: each message, and of how many bytes the kernel took of it.
+pub(super) fn messages<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let count = site.word(2)? as u32;
+    let bytes = site.given_part()?.first(count as usize * 64);
+    let after = site.filled();
+    let sent = usize::try_from(site.result().unwrap_or(0)).unwrap_or(0);
+    let mut place = 0;
+    pen.array(bytes, 64, |pen, one| {
+        pen.text("{msg_hdr=");
+        header(pen, one, one.i32(8)?)?;
+        let length = after.and_then(|after| after.u32(place * 64 + 56));
+        if let Some(length) = length.filter(|_| place < sent) {
+            pen.text(", msg_len=");
+            pen.number(length);
+        }
+        pen.text("}");
+        place += 1;
+        Some(())
+    })
+}
+
+/// `struct msghdr`, with the room that there was for a name.
+fn header<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>, room: i32) -> Option<()> {
     pen.text("{msg_name=");
     pen.address(bytes.u64(0)?);
     pen.text(", msg_namelen=");

@@ -72,6 +72,8 @@ pub enum StructKind {
     Limits,
     /// `struct msghdr`.
     Message,
+    /// `struct mmsghdr[]`.
+    Messages,
     /// `struct mount_attr`, as much of it as the program knows.
     MountAttributes,
     /// `loff_t`.
@@ -166,7 +168,7 @@ impl StructKind {
             Self::FileLock | Self::FileLockOut | Self::ProcessTimes | Self::SignalAction => 32,
             Self::Itimerspec | Self::Itimerval | Self::Timespecs | Self::Timevals => 32,
             Self::Message => 56,
-            Self::QueueAttributes | Self::SignalEvent => 64,
+            Self::Messages | Self::QueueAttributes | Self::SignalEvent => 64,
             Self::Sysinfo => 112,
             Self::Statfs => 120,
             Self::FdSet | Self::SignalInfo => 128,
@@ -260,6 +262,7 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::Itimerval => time::timer(pen, site, Unit::Micro),
         StructKind::Limits => process::limits(pen, site),
         StructKind::Message => address::message(pen, site),
+        StructKind::Messages => address::messages(pen, site),
         StructKind::MountAttributes => file::mount(pen, site),
         StructKind::Offset => file::offset(pen, site),
         StructKind::OpenHow => file::open_how(pen, site),

@@ -345,6 +345,34 @@ fn a_message_shows_where_its_parts_are() {
 }
 
 #[test]
+fn of_several_messages_each_says_how_much_of_it_was_sent() {
+    let mut one = [0; 64];
+    one[16..24].copy_from_slice(&0x2000_u64.to_le_bytes());
+    one[24] = 1;
+    let mut sent = one;
+    sent[56] = 41;
+    let words = [3, 0x9000, 2, 0, 0, 0];
+    let call = made(
+        "sendmmsg",
+        words,
+        (1, &[&one.repeat(2)], &[&sent.repeat(2)]),
+    );
+    let call = Call {
+        outcome: Outcome::Returned {
+            time: Nanos(0),
+            value: 1,
+        },
+        ..call
+    };
+    let header = "msg_hdr={msg_name=NULL, msg_namelen=0, msg_iov=0x2000, msg_iovlen=1, \
+                  msg_controllen=0, msg_flags=0}";
+    assert_eq!(
+        shown(&call, 1),
+        format!("[{{{header}, msg_len=41}}, {{{header}}}]")
+    );
+}
+
+#[test]
 fn vectors_show_where_their_contents_are_and_that_there_are_more() {
     let vector: Vec<u8> = [0x1000_u64, 3, 0, 0]
         .iter()
