@@ -119,8 +119,11 @@ impl<'a> Stated<'a> {
             }
         }
         let is_looked_at = |folder: &Path| self.looked_at.iter().any(|it| folder.starts_with(it));
+        // What lies there is made by the kernel when it is looked at.
+        let is_kernels = |folder: &Path| ["/proc", "/sys"].iter().any(|it| folder.starts_with(it));
         let can_help = |folder: &&Path| {
-            folder.is_absolute() && folder.parent().is_some() && !is_looked_at(folder)
+            let is_of_files = folder.is_absolute() && !is_kernels(folder);
+            is_of_files && folder.parent().is_some() && !is_looked_at(folder)
         };
         let named = folders.into_iter().filter(can_help).take(MOST);
         let named =

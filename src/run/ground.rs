@@ -1,7 +1,7 @@
 //! What lay under each name before a run: its directory as it was laid out, and the machine's files
 //! where it cannot change them.
 
-use perf_live::host::{Host, Lying, has_changed, lying, lying_in};
+use perf_live::host::{Host, Lying, has_changed, is_program, lying, lying_in};
 use perf_live::sandbox::{Part, World};
 use perf_records::units::shown_path;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -197,6 +197,12 @@ impl Ground for Names {
         found
     }
 
+    fn is_program(&mut self, path: &[u8]) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let machine = known.machine.as_ref();
+        machine.is_some_and(|machine| machine.has_program(Path::new(OsStr::from_bytes(path))))
+    }
+
     fn sharing(&self) -> Sharing {
         self.shares().unwrap_or(Sharing::Peers)
     }
@@ -315,6 +321,11 @@ impl Machine {
             started: SystemTime::now() - Duration::from_millis(10),
             is_open: false,
         }
+    }
+
+    fn has_program(&self, path: &Path) -> bool {
+        let is_hosts = matches!(self.world.part(path), Part::Host);
+        is_hosts && !has_changed(path, self.started) && is_program(path, self.started)
     }
 
     fn look(&self, path: &Path) -> (Found, Option<u64>) {

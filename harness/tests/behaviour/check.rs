@@ -101,6 +101,24 @@ fn a_statement_names_peers_and_addresses() {
     );
 }
 
+/// Runners of tests execute themselves by that name: what ran is the file that was executed before,
+/// but of a script it is the interpreter.
+#[test]
+fn a_program_that_executes_itself_by_procfs_is_the_one_that_was_executed() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let lines = project.stated("env sh -c 'exec /proc/self/exe -c :'");
+    assert_eq!(summary(&lines)["complete"], true, "{lines:?}");
+    let programs = done(&lines, "executed");
+    assert!(
+        programs.iter().all(|it| !it.starts_with("/proc")),
+        "{programs:?}"
+    );
+    project.write("script", "#!/bin/sh\nexec /proc/self/exe -c :\n");
+    let lines = project.stated("chmod 755 script; ./script");
+    assert_eq!(summary(&lines)["complete"], false, "{lines:?}");
+}
+
 #[test]
 fn two_statements_of_the_same_command_are_equal() {
     require!(right_to_trace());

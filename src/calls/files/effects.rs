@@ -224,8 +224,8 @@ impl Tables {
             Effect::EntersNamespace if second == 0 || second & CLONE_NEWNS != 0 => {
                 self.change_directory(at, Directory::forget);
             }
+            Effect::Executes => self.ran_file(at, pending, call),
             Effect::None
-            | Effect::Executes
             | Effect::Submits
             | Effect::Multiplexed
             | Effect::AsksSocket

@@ -1,7 +1,7 @@
 //! What links about processes lead to, as a thread sees them.
 
 use super::super::ThreadId;
-use super::super::tree::{Leads, Magic, Magics, Spot, Tree, Where};
+use super::super::tree::{Leads, Magic, Magics, Spot, Tree, Where, Why};
 use super::table::Number;
 use super::tables::{At, Tables};
 
@@ -51,16 +51,31 @@ impl Magics for Sees<'_> {
         match magic {
             Magic::Current => to(spots.current),
             Magic::Root => to(spots.root),
-            Magic::Program => Leads::Unknown,
+            Magic::Program => lies(&self.program(thread)),
             Magic::Descriptor(number) => match self.tables.look(asks, number) {
                 Number::Closed => Leads::Missing,
                 Number::Unknown => Leads::Unknown,
-                Number::Open(held) => match &held.description.now().place {
-                    Where::At(spot, doubt) => Leads::To(*spot, doubt.clone()),
-                    Where::Nowhere => Leads::Nowhere,
-                    Where::Unknown(_) => Leads::Unknown,
-                },
+                Number::Open(held) => lies(&held.description.now().place),
             },
         }
+    }
+}
+
+impl Sees<'_> {
+    /// What a thread of the caller's own process runs; another process may execute meanwhile.
+    fn program(&self, thread: ThreadId) -> Where {
+        let thread_of = |it: ThreadId| self.tables.threads.get(it.0 as usize)?.as_deref();
+        match (thread_of(self.thread), thread_of(thread)) {
+            (Some(own), Some(it)) if own.pid == it.pid => it.program.clone(),
+            _ => Where::Unknown(Why::Descriptor),
+        }
+    }
+}
+
+fn lies(place: &Where) -> Leads {
+    match place {
+        Where::At(spot, doubt) => Leads::To(*spot, doubt.clone()),
+        Where::Nowhere => Leads::Nowhere,
+        Where::Unknown(_) => Leads::Unknown,
     }
 }

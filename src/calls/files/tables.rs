@@ -2,7 +2,7 @@
 
 use super::super::names::{self, Abi};
 use super::super::pool::{Key, Pool};
-use super::super::tree::{self, Tree};
+use super::super::tree::{self, Tree, Where};
 use super::super::{Actor, Call, Entry, Observation, ThreadId};
 use super::calls::{self, Plan};
 use super::climbing::{Direct, Moves};
@@ -11,7 +11,7 @@ use super::file::{Description, FileKind, OpenFile};
 use super::lookup::{Files, State};
 use super::reaching::Walks;
 use super::table::{Doing, Flight, Number, Range, Table};
-use super::tasks::Left;
+use super::tasks::{Left, UNKNOWN_PROGRAM};
 use perf_records::units::Pid;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -75,6 +75,8 @@ pub(super) struct Thread {
     pub(super) pending: Option<Pending>,
     /// Whether it did anything that was seen.
     pub(super) is_seen: bool,
+    /// The file that its process runs.
+    pub(super) program: Where,
 }
 
 /// A call that was entered.
@@ -206,6 +208,9 @@ impl Tables {
                 call.files.set_argument(place, State::Unknown);
             }
             call.files.set_result(State::Unknown);
+            if plan.effect == calls::Effect::Executes {
+                self.runs(call.actor.thread, UNKNOWN_PROGRAM);
+            }
             return;
         };
         if plan.moves {

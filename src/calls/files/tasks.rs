@@ -1,8 +1,8 @@
 //! Tasks that are made, that execute, that end: what they get of whose tables.
 
 use super::super::pool::Key;
-use super::super::tree::Space;
-use super::super::{Actor, Shares, ThreadId, names};
+use super::super::tree::{Space, Where, Why};
+use super::super::{Actor, Call, Shares, ThreadId, names};
 use super::calls;
 use super::directory::{Directory, Spots};
 use super::file::FileKind;
@@ -11,6 +11,9 @@ use super::table::{Doing, Held, Number, Table};
 use super::tables::{At, Pending, Tables, Thread};
 use perf_records::units::Pid;
 use std::sync::Arc;
+
+/// What a process runs of which nothing is known.
+pub(super) const UNKNOWN_PROGRAM: Where = Where::Unknown(Why::Descriptor);
 
 /// What a thread left that ended in an exec.
 #[derive(Clone, Debug)]
@@ -25,12 +28,12 @@ pub(super) struct Left {
 
 impl Tables {
     pub(super) fn born(&mut self, child: &Actor, parent: Option<ThreadId>, shares: Shares) {
-        let mother = parent
-            .and_then(|parent| self.threads.get(parent.0 as usize)?.as_deref())
-            .map(|thread| {
-                let pending = thread.pending.as_ref();
-                (thread.is_seen, pending.and_then(|pending| pending.version))
-            });
+        let mother = parent.and_then(|parent| self.threads.get(parent.0 as usize)?.as_deref());
+        let program = mother.map_or(UNKNOWN_PROGRAM, |it| it.program.clone());
+        let mother = mother.map(|thread| {
+            let pending = thread.pending.as_ref();
+            (thread.is_seen, pending.and_then(|pending| pending.version))
+        });
         let at = parent.and_then(|parent| self.at(parent));
         let (table, directory) = match (mother, at) {
             // Before its first call a process is the harness' own, made to start the workload.
@@ -55,6 +58,7 @@ impl Tables {
                 directory,
                 pending: None,
                 is_seen: false,
+                program,
             }));
         }
     }
@@ -238,6 +242,35 @@ impl Tables {
         self.move_to(at, table);
         if let Some(thread) = self.thread(actor.thread) {
             thread.is_seen = true;
+            let call = thread.pending.as_ref().map(|pending| pending.call);
+            // Until the call is over, whose path may be that of the program before.
+            let is_in_call = call.is_some_and(|(abi, number)| {
+                calls::plan(abi, number).effect == calls::Effect::Executes
+            });
+            if !is_in_call {
+                thread.program = UNKNOWN_PROGRAM;
+            }
+        }
+    }
+
+    /// A call has executed a file.
+    pub(super) fn ran_file(&mut self, at: At, pending: &Pending, call: &Call) {
+        let argument = calls::plan(call.abi, call.number).paths.first();
+        let mut program = UNKNOWN_PROGRAM;
+        if let Some(argument) = argument
+            && let Where::At(spot, doubt) = self.opened_at(call, *argument, pending)
+            && let Some(tree) = &mut self.tree
+            && tree.is_program(spot.node())
+        {
+            program = Where::At(spot, doubt);
+        }
+        self.runs(at.thread, program);
+    }
+
+    /// A thread's process runs this file.
+    pub(super) fn runs(&mut self, thread: ThreadId, program: Where) {
+        if let Some(thread) = self.thread(thread) {
+            thread.program = program;
         }
     }
 

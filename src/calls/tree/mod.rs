@@ -19,6 +19,7 @@ mod names;
 mod node;
 mod present;
 mod processes;
+mod program;
 mod reached;
 mod supposed;
 mod walk;

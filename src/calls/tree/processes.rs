@@ -29,7 +29,11 @@ impl Walker<'_> {
             }
             (Processes::One(thread), b"root") if follows => return self.magic(thread, Magic::Root),
             (Processes::One(thread), b"exe") if follows => {
-                return self.magic(thread, Magic::Program);
+                let led = self.magic(thread, Magic::Program);
+                return match led {
+                    Err(Target::Unknown(Why::Descriptor)) => Err(self.unseen(&part)),
+                    led => led,
+                };
             }
             (Processes::One(_), b"map_files" | b"task") => Processes::Stranger,
             (Processes::One(_), _) => Processes::Plain,

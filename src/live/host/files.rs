@@ -69,7 +69,7 @@ pub fn has_changed(path: &Path, since: SystemTime) -> bool {
 /// nor does overlayfs above it.
 const NAMING: [FsType; 3] = [EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC];
 
-fn changed_at(metadata: &Metadata) -> Option<SystemTime> {
+pub(super) fn changed_at(metadata: &Metadata) -> Option<SystemTime> {
     let since = u64::try_from(metadata.ctime()).ok()?;
     let nanos = u64::try_from(metadata.ctime_nsec()).ok()?;
     UNIX_EPOCH.checked_add(Duration::from_secs(since) + Duration::from_nanos(nanos))

@@ -83,11 +83,18 @@ fn each_deed_says_why_it_is_not_known_and_a_hint_names_the_folders_that_were_not
         unsure: Some(Unsure::Whether),
         ..done(Deeds::Written, "/c/d")
     };
-    let names = ["/o p/a", "/o p/b", "/tmp/x/y", "/z", "here"];
+    let names = [
+        "/o p/a",
+        "/o p/b",
+        "/tmp/x/y",
+        "/z",
+        "here",
+        "/proc/self/exe",
+    ];
     let all = names.map(which).into_iter().chain([known, whether]);
     let text = text(all.collect());
     for said in [
-        "because 6 deeds are not known in full: they are marked with a `?`\n  hint: ",
+        "because 7 deeds are not known in full: they are marked with a `?`\n  hint: ",
         " is looked at by --folder '/o p'\n",
         "\n  /a/b\n",
         "\n  ? /o p/a: what it was is not known\n",
