@@ -17,7 +17,8 @@ use trace_harness::verdict::Verdict;
 /// Which scenarios, and how many of them at a time.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Chosen {
-    /// Scenario files, or folders of them
+    /// Scenario files, or folders of them: a folder below one is left out if its name begins with a
+    /// dot
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// How many scenarios run side by side [default: the number of CPUs]

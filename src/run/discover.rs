@@ -28,7 +28,8 @@ impl Item {
 }
 
 /// Returns the scenarios that paths stand for: a file stands for itself or for the rows of its
-/// `matrix`, a folder for every `.yaml` and `.yml` below it.
+/// `matrix`, a folder for every `.yaml` and `.yml` below it, but for folders below it whose names
+/// begin with a dot.
 ///
 /// A file that cannot be read as a scenario is one item; reading the suite reports what is wrong.
 ///
@@ -54,6 +55,8 @@ pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
                         .extension()
                         .is_some_and(|end| end == "yaml" || end == "yml");
                     match entry.is_dir() {
+                        // Those of other tools: `.git`, `.github`.
+                        true if is_hidden(&entry) => {}
                         true if entry.is_symlink() => {
                             links.insert(entry);
                         }
@@ -71,6 +74,11 @@ pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
     items.sort();
     items.dedup();
     Ok(items)
+}
+
+fn is_hidden(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.as_encoded_bytes().starts_with(b".")
 }
 
 fn rows(file: &Path) -> Vec<Item> {
@@ -94,6 +102,17 @@ fn rows(file: &Path) -> Vec<Item> {
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn folders_of_other_tools_are_left_out_unless_they_are_named() {
+        let place = tempfile::tempdir().unwrap();
+        let hidden = place.path().join(".github");
+        std::fs::create_dir(&hidden).unwrap();
+        std::fs::write(hidden.join("dependabot.yml"), "").unwrap();
+        std::fs::write(place.path().join("it.yaml"), "").unwrap();
+        let found = |path: &Path| discover(&[path.to_owned()]).unwrap().len();
+        assert_eq!((found(place.path()), found(&hidden)), (1, 1));
+    }
 
     #[test]
     fn a_folder_that_links_lead_to_is_gone_through_once() {

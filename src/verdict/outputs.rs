@@ -51,7 +51,7 @@ pub(super) fn judge(
 pub(super) fn said((about, name, expected, got): &Stream<'_>) -> Option<Finding> {
     let got = got.yes().filter(|_| expected.is_none())?;
     let said = String::from_utf8_lossy(&got.bytes);
-    let text = || quoted(name, &excerpt(&said));
+    let text = || quoted(name, excerpt(&said).trim_end_matches('\n'));
     (!said.trim().is_empty()).then(|| Finding::remark(about.clone(), text()))
 }
 
@@ -92,7 +92,7 @@ fn quoted(name: &str, said: &str) -> String {
 pub(super) fn excerpt(text: &str) -> String {
     const ROOM: usize = 400;
     match text.char_indices().nth(ROOM) {
-        None => text.trim_end_matches('\n').to_owned(),
+        None => text.to_owned(),
         Some((end, _)) => format!(
             "{}... ({} bytes)",
             text.get(..end).unwrap_or_default(),
@@ -122,6 +122,19 @@ mod tests {
         );
         findings.append(&mut unknown);
         findings.into_iter().map(|it| it.kind).collect()
+    }
+
+    #[test]
+    fn an_output_that_differs_by_its_last_line_feed_is_shown_with_it() {
+        let got = Captured {
+            bytes: b"done\n".to_vec(),
+            dropped: 0,
+        };
+        let expected = ExpectedOutput::Exact("done".to_owned());
+        let found = output(About::Stdout, "standard output", &expected, &got);
+        let text = found.map(|it| it.text);
+        let said = r#"expected standard output to be "done", got "done\n""#;
+        assert_eq!(text.as_deref(), Some(said));
     }
 
     #[test]
