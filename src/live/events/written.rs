@@ -9,8 +9,8 @@ use perf_records::attr::{Attr, SAMPLE_TYPE, SampleType, Sampling, Source};
 use std::io;
 use std::os::fd::AsFd;
 
-/// The registers that a program writes: `cx` and `ip`, which tell the convention of a call, and `si`,
-/// which a 32-bit one takes its fourth argument from.
+/// The registers that a program writes: `cx` and `ip`, which tell the convention of a call, and
+/// `si`, which a 32-bit one takes its fourth argument from.
 fn registers(half: Half) -> u64 {
     match half {
         Half::Enter => 1 << 2 | 1 << 4 | 1 << 8,

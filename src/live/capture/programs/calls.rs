@@ -100,16 +100,9 @@ impl Half {
         RAW_WORDS + 8 * self.n_words() + 4
     }
 
-    /// Behind the mark of their convention: `cx`, `si` where the arguments are, and `ip`.
-    fn n_registers(self) -> i16 {
-        match self {
-            Self::Enter => 3,
-            Self::Leave => 2,
-        }
-    }
-
+    /// Behind the mark of their convention come `cx`, `si` where the arguments are, and `ip`.
     fn size(self) -> i16 {
-        self.registers() + 8 + 8 * self.n_registers()
+        self.registers() + if self == Self::Enter { 32 } else { 24 }
     }
 
     fn field(self, enter: u16, leave: u16) -> i16 {
