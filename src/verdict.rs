@@ -117,7 +117,7 @@ pub fn judge(plan: &Plan, run: &Run) -> Judgement {
     if faults::are_in_doubt(plan, run) {
         // The run may be another than the scenario describes.
         for finding in &mut judgement.findings {
-            if finding.kind == Kind::Missed {
+            if matches!(finding.kind, Kind::Missed | Kind::Unreached) {
                 finding.kind = Kind::Unknown;
             }
         }
@@ -309,13 +309,23 @@ fn command(words: &[String]) -> String {
     shown
 }
 
-/// Judges a scenario that is known to fail: it passes by failing, and only then.
+/// Judges a scenario that is known to fail: it passes by failing, and only then. A run that never
+/// came to what it was to test has not shown that failure, whatever else failed.
 #[must_use]
 pub fn with_known_failure(plan: &Plan, mut judgement: Judgement) -> Judgement {
     match (&plan.expect_failure, judgement.verdict()) {
         (Some(known), Verdict::Pass) => {
             let text = format!("it was known to fail ({known}), and passed");
             Judgement::of(Finding::new(Kind::UnexpectedPass, About::Run, text))
+        }
+        (Some(known), Verdict::Fail) if judgement.has(Kind::Unreached) => {
+            let text = format!(
+                "it is known to fail ({known}), and that was not seen: the run never came to what \
+                 it was to test"
+            );
+            let remark = Finding::remark(About::Run, text);
+            judgement.findings.insert(0, remark);
+            judgement
         }
         (Some(known), Verdict::Fail) => {
             let text = format!("fails as known: {known}");

@@ -146,6 +146,8 @@ fn status(verdict: Verdict, findings: &[Finding]) -> &'static str {
         Verdict::Pass => "PASS",
         // It was not run, and may not be skipped.
         Verdict::Fail if has(Kind::Unmet) => "MISS",
+        // It never came to what was to be tested.
+        Verdict::Fail if has(Kind::Unreached) && !has(Kind::Missed) => "ERROR",
         Verdict::Fail | Verdict::Timeout | Verdict::Leak => "FAIL",
         // It ran, and nothing follows; or what it says of the code is out of date.
         Verdict::Incomplete | Verdict::UnexpectedPass => "ERROR",
@@ -262,6 +264,8 @@ mod tests {
         assert_eq!(status(Verdict::Pass, &known), "FAIL");
         let unmet = [Finding::new(Kind::Unmet, About::Machine, "no command")];
         assert_eq!(status(Verdict::Fail, &unmet), "MISS");
+        let never_fired = [Finding::unreached(About::Events, "never fired")];
+        assert_eq!(status(Verdict::Fail, &never_fired), "ERROR");
     }
 
     #[test]

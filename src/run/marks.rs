@@ -41,7 +41,7 @@ pub(super) fn normalised(
                 normalised = trace.normalise(&view, signatures);
             }
             Err(Unmarked::Not(why)) => {
-                findings.push(Finding::missed(About::Events, said(why)));
+                findings.push(Finding::unreached(About::Events, said(why)));
             }
             Err(Unmarked::Unknown(why)) => {
                 findings.push(Finding::unknown(About::Events, said(why)));

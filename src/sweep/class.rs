@@ -1,11 +1,12 @@
 //! What a program made of an answer, by how it ended and what it left: never by a message's words.
 
+use super::found::Found;
 use super::learned::{Learned, crashes};
 use super::site::Site;
 use super::stored::tells_of_data;
 use crate::plan::Plan;
 use crate::trace::Deed;
-use crate::verdict::{self, About, FaultOutcome, Finding, Kind, Known, Run};
+use crate::verdict::{self, FaultOutcome, Kind, Known, Run};
 use perf_live::units::ExitKind;
 use syscall_model::{Answer, Injected};
 
@@ -231,10 +232,15 @@ fn conclude(
     found: &Found,
     told: &mut Told,
 ) {
+    // What its own faults or marks were for may not have come.
+    let unreached = found.texts(Kind::Unreached);
     if exit != wanted && exit != ExitKind::Code(0) {
         let broken = found.of_rules(Kind::Missed);
-        let undecided = found.of_rules(Kind::Unknown);
-        if !broken.is_empty() {
+        let undecided = match broken.is_empty() {
+            true => found.of_rules(Kind::Unknown),
+            false => unreached,
+        };
+        if !broken.is_empty() && undecided.is_empty() {
             (told.class, told.why) = (Class::Forbidden, broken);
         } else if !undecided.is_empty() {
             told.why = undecided;
@@ -244,7 +250,7 @@ fn conclude(
         return;
     }
     let missed = found.texts(Kind::Missed);
-    let unknown = found.texts(Kind::Unknown);
+    let unknown = [unreached, found.texts(Kind::Unknown)].concat();
     if !missed.is_empty() {
         (told.class, told.why) = (Class::Silent, missed);
     } else if !unknown.is_empty() {
@@ -279,38 +285,6 @@ fn conclude(
 
 const NO_RESULTS: &str = "it ended as for a success and said nothing, and no result is expected \
     (`stdout`, `files_after`) that would tell whether it did without";
-
-/// The findings on a run.
-struct Found(Vec<Finding>);
-
-impl Found {
-    fn has(&self, kind: Kind) -> bool {
-        self.0.iter().any(|finding| finding.kind == kind)
-    }
-
-    fn texts(&self, kind: Kind) -> Vec<String> {
-        self.of(kind, &|_| true)
-    }
-
-    /// On what the program must never do, whichever way it goes: the plan expects nothing else of
-    /// events.
-    fn of_rules(&self, kind: Kind) -> Vec<String> {
-        self.of(kind, &|about| {
-            matches!(about, About::Events | About::Confined(_))
-        })
-    }
-
-    /// On the processes that were alive when it was ended.
-    fn alive(&self) -> Vec<String> {
-        self.of(Kind::Remark, &|about| *about == About::Processes)
-    }
-
-    fn of(&self, kind: Kind, is_about: &dyn Fn(&About) -> bool) -> Vec<String> {
-        let is_it = |finding: &&Finding| finding.kind == kind && is_about(&finding.about);
-        let found = self.0.iter().filter(is_it);
-        found.map(|finding| finding.text.clone()).collect()
-    }
-}
 
 /// What the run says of the fault.
 struct Done {

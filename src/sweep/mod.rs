@@ -8,6 +8,7 @@
 mod class;
 mod errors;
 mod files;
+mod found;
 mod kind;
 mod learned;
 mod meant;

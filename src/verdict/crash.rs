@@ -91,7 +91,7 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
         .map(|why| Finding::unknown(About::Crash, why))
         .collect();
     if crashed.is_idle && findings.is_empty() {
-        findings.push(Finding::missed(About::Crash, IDLE));
+        findings.push(Finding::unreached(About::Crash, IDLE));
     }
     if let Some(worst) = &crashed.worst {
         let mut finding = Finding::missed(About::Crash, said(crashed, worst));

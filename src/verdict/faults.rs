@@ -205,7 +205,7 @@ pub(super) fn judge<T>(plan: &Plan, run: &Run<T>) -> Vec<Finding> {
         } else if blocked > 0 {
             let text = never_came(fault, blocked);
             match faults.unknown.is_empty() {
-                true => Finding::missed(About::Events, text),
+                true => Finding::unreached(About::Events, text),
                 false => Finding::unknown(About::Events, text),
             }
         } else if fired <= outside {
@@ -229,7 +229,7 @@ pub(super) fn judge<T>(plan: &Plan, run: &Run<T>) -> Vec<Finding> {
                 ),
             };
             match faults.unknown.is_empty() {
-                true => Finding::missed(About::Events, text),
+                true => Finding::unreached(About::Events, text),
                 // What is not known may be that it did.
                 false => Finding::unknown(About::Events, text),
             }

@@ -12,6 +12,9 @@ use std::fmt;
 pub enum Kind {
     /// An expectation was not met.
     Missed,
+    /// The run never came to what it was to test: a fault did not fire, a mark did not come. What
+    /// else failed may have failed for that, and is no known failure.
+    Unreached,
     /// Whether an expectation was met is not known.
     Unknown,
     /// Records are missing, so that nothing can be concluded from the others.
@@ -208,6 +211,11 @@ impl Finding {
         Self::new(Kind::Missed, about, text)
     }
 
+    /// Makes a finding on what a run was to come to, and never did.
+    pub fn unreached(about: About, text: impl Into<String>) -> Self {
+        Self::new(Kind::Unreached, about, text)
+    }
+
     /// Makes a finding on an expectation that cannot be decided.
     pub fn unknown(about: About, text: impl Into<String>) -> Self {
         Self::new(Kind::Unknown, about, text)
@@ -269,6 +277,12 @@ impl Judgement {
         }
     }
 
+    /// Whether any finding is of this kind.
+    #[must_use]
+    pub fn has(&self, kind: Kind) -> bool {
+        self.findings.iter().any(|finding| finding.kind == kind)
+    }
+
     /// Returns the verdict. The order of precedence is decided here and nowhere else.
     ///
     /// A failure of the harness says nothing of the workload. A workload that was killed for its
@@ -277,7 +291,7 @@ impl Judgement {
     /// would have done. Otherwise a certain failure counts, whatever else is not known.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
-        const ORDER: [(Kind, Verdict); 10] = [
+        const ORDER: [(Kind, Verdict); 11] = [
             (Kind::KnownFailure, Verdict::Pass),
             (Kind::UnexpectedPass, Verdict::UnexpectedPass),
             (Kind::Unmet, Verdict::Skipped),
@@ -285,21 +299,20 @@ impl Judgement {
             (Kind::Lost, Verdict::Incomplete),
             (Kind::Outlived, Verdict::Leak),
             (Kind::Missed, Verdict::Fail),
+            (Kind::Unreached, Verdict::Fail),
             (Kind::Broken, Verdict::Broken),
             (Kind::Interrupted, Verdict::Broken),
             (Kind::Unknown, Verdict::Incomplete),
         ];
-        let has = |kind| self.findings.iter().any(|finding| finding.kind == kind);
-        let first = ORDER.into_iter().find(|(kind, _)| has(*kind));
+        let first = ORDER.into_iter().find(|(kind, _)| self.has(*kind));
         first.map_or(Verdict::Pass, |(_, verdict)| verdict)
     }
 
     /// Adds further findings, as far as they can be judged: none for a run that had to be killed,
     /// and only unknown ones for a run with a loss.
     pub fn add(&mut self, others: impl IntoIterator<Item = Finding>) {
-        let has = |kind| self.findings.iter().any(|finding| finding.kind == kind);
-        let is_ended = has(Kind::TooLong) || has(Kind::Outlived);
-        let is_lost = has(Kind::Lost);
+        let is_ended = self.has(Kind::TooLong) || self.has(Kind::Outlived);
+        let is_lost = self.has(Kind::Lost);
         for finding in others {
             let is_judged = !is_ended && (!is_lost || finding.kind == Kind::Unknown);
             if is_judged && !self.findings.contains(&finding) {
@@ -354,6 +367,19 @@ mod tests {
         assert_eq!(after(Kind::Outlived, &others), "first");
         assert_eq!(after(Kind::TooLong, &others), "first");
         assert_eq!(after(Kind::Unknown, &[(Kind::Unknown, "first")]), "first");
+    }
+
+    #[test]
+    fn what_a_run_never_came_to_is_a_failure_of_a_kind_of_its_own() {
+        let never_fired = Finding::unreached(About::Events, "never fired");
+        let json = serde_json::to_value(&never_fired).unwrap();
+        assert_eq!(json["kind"], "unreached");
+        let mut judgement = Judgement::of(never_fired);
+        assert_eq!(judgement.verdict(), Verdict::Fail);
+        judgement.add([found(Kind::Unknown, "u"), found(Kind::Broken, "b")]);
+        assert_eq!(judgement.verdict(), Verdict::Fail);
+        judgement.add([found(Kind::Lost, "l")]);
+        assert_eq!(judgement.verdict(), Verdict::Incomplete);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub(super) fn judge(
                 let named = |unmarked| match unmarked {
                     // It may have been in overwritten records.
                     Unmarked::Not(why) if forgotten.is_empty() => {
-                        Finding::missed(about(), format!("section `{name}`: {why}"))
+                        Finding::unreached(about(), format!("section `{name}`: {why}"))
                     }
                     Unmarked::Not(why) | Unmarked::Unknown(why) => {
                         Finding::unknown(about(), format!("section `{name}`: {why}"))

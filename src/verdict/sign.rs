@@ -17,8 +17,9 @@ impl Sign {
     /// Of the verdict on one run, and its findings.
     ///
     /// A failure is bad only if the run itself failed: a program that could not be executed, a
-    /// snapshot that is not there and a need that is not met (where no skip is allowed) are
-    /// failures of a suite, and say nothing of what is searched for.
+    /// snapshot that is not there, a need that is not met (where no skip is allowed) and what the
+    /// run was to test and never came to are failures of a suite, and say nothing of what is
+    /// searched for.
     #[must_use]
     pub fn of(verdict: Verdict, findings: &[Finding]) -> Self {
         let is_of_run = |finding: &Finding| {
@@ -97,6 +98,7 @@ mod tests {
         assert_eq!(failed(Kind::Missed, About::Program), Sign::Unclear);
         assert_eq!(failed(Kind::Missed, About::NoSnapshot), Sign::Unclear);
         assert_eq!(failed(Kind::Unmet, About::Machine), Sign::Unclear);
+        assert_eq!(failed(Kind::Unreached, About::Events), Sign::Unclear);
         assert_eq!(failed(Kind::Missed, About::Snapshot), Sign::Bad);
         let both = [About::NoSnapshot, About::Exit].map(|about| Finding::missed(about, "why"));
         assert_eq!(Sign::of(Verdict::Fail, &both), Sign::Bad);
