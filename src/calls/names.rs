@@ -150,6 +150,13 @@ pub fn tracefs_names(abi_name: &str) -> impl Iterator<Item = &str> {
         .chain(std::iter::once(abi_name))
 }
 
+/// Returns the call whose tracepoint has this name behind `sys_enter_`.
+#[must_use]
+pub fn of_tracefs(kernel_name: &str) -> Option<&'static str> {
+    let renamed = renamed_by_tracefs(kernel_name).next();
+    renamed.or_else(|| row_of(kernel_name).map(row_name))
+}
+
 /// Returns the calls that tracefs calls `kernel_name`, though their own name differs.
 pub(super) fn renamed_by_tracefs(kernel_name: &str) -> impl Iterator<Item = &'static str> {
     TRACEFS_NAMES

@@ -1,7 +1,9 @@
 //! Whether a field can be what the author wants it to be, in the form that patterns are matched
 //! with.
 
-use super::field_words::RANGE_OF_TIME;
+use super::field_words::{
+    IN_OCTAL, IN_RANGE, RANGE_OF_TIME, is_shown_for_address, may_be_hexadecimal, quoted_octal,
+};
 use super::fields::{Field, FieldKind};
 use crate::matching::numeral;
 use crate::scenario::{KeyPath, Literal, Test, nearest};
@@ -139,6 +141,7 @@ impl Named<'_> {
             FieldKind::Task => "a task",
             FieldKind::Number => "a number",
             FieldKind::Octal => "permissions",
+            FieldKind::Address | FieldKind::Mapped => "an address",
             FieldKind::Names(_) | FieldKind::Flags => "a set of names",
             FieldKind::Signal => "a signal",
             FieldKind::SignalCode => "a signal's code",
@@ -165,7 +168,7 @@ impl Named<'_> {
         }
         if self.field.kind == FieldKind::Octal && !(0..8).contains(&number) && number != -1 {
             let message = format!("{self} is written in octal digits and quoted");
-            return Err((message, Some(format!("quote it: \"0{number}\""))));
+            return Err((message, quoted_octal(number)));
         }
         Ok(test)
     }
@@ -223,14 +226,16 @@ impl Named<'_> {
                     Err((message, Some(help.to_owned())))
                 }
             },
-            FieldKind::Number | FieldKind::Octal => {
-                let message = format!("{self} is {}, not `{}`", self.kind(), text.escape_debug());
-                let help = match self.field.is_result {
-                    true => "an error is written by its name, ENOENT; a range \"1..=4\"",
-                    false => "a range is written \"1..=4\", \"2..\" or \"..=3\"",
-                };
-                Err((message, Some(help.to_owned())))
+            FieldKind::Octal => Err(self.is_not(text, IN_OCTAL)),
+            FieldKind::Number if self.field.is_result => {
+                let help = "an error is written by its name, ENOENT; a range \"1..=4\"";
+                Err(self.is_not(text, help))
             }
+            FieldKind::Number => Err(self.is_not(text, IN_RANGE)),
+            FieldKind::Address | FieldKind::Mapped => match is_shown_for_address(text) {
+                true => as_it_is(),
+                false => Err(self.no_address(text)),
+            },
             FieldKind::Path
             | FieldKind::Text
             | FieldKind::Ip
@@ -306,9 +311,16 @@ impl Named<'_> {
                 let message = format!("{self} is {}, which `{operator}` does not fit", self.kind());
                 Err((message, Some(RANGE_OF_TIME.to_owned())))
             }
+            FieldKind::Address if !may_be_hexadecimal(test) => {
+                let message = format!("{self} is {}, which `{operator}` does not fit", self.kind());
+                Err((message, Some(self.instead())))
+            }
             FieldKind::Number | FieldKind::Octal if !self.field.is_result => {
                 let message = format!("{self} is {}, which `{operator}` does not fit", self.kind());
-                let help = "a range is written \"1..=4\", \"2..\" or \"..=3\"";
+                let help = match self.field.kind {
+                    FieldKind::Octal => IN_OCTAL,
+                    _ => IN_RANGE,
+                };
                 Err((message, Some(help.to_owned())))
             }
             _ => Ok(test.clone()),

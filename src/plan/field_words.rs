@@ -5,12 +5,65 @@ use super::fields::FieldKind;
 use crate::scenario::{Literal, Test, did_you_mean};
 use crate::trace::State;
 use core::net::IpAddr;
-use syscall_model::signal_codes;
+use syscall_model::{names, signal_codes};
 
 pub(super) const RANGE_OF_TIME: &str =
     "a length of time is written \"..=10ms\", \"1s..\" or \"200us..=1ms\"";
 
+pub(super) const IN_RANGE: &str = "a range is written \"1..=4\", \"2..\" or \"..=3\"";
+
+const AN_ADDRESS: &str = "an address is a number, \"0x1000\"; many of them are a range, \"4096..\"";
+
+pub(super) const IN_OCTAL: &str = "permissions are octal digits in quotes, \"0640\"; what else it \
+    may be is one more of a list";
+
+/// How a number that is meant as permissions is written.
+pub(super) fn quoted_octal(number: i128) -> Option<String> {
+    let digits = number.to_string();
+    let is_octal = |digit: u8| matches!(digit, b'0'..=b'7');
+    match u32::try_from(number) {
+        Ok(_) if digits.bytes().all(is_octal) => Some(format!("quote it: \"0{number}\"")),
+        Ok(number) => Some(format!("{number} in octal digits is \"0{number:o}\"")),
+        Err(_) => None,
+    }
+}
+
+/// Whether a trace has this text in the place of some address: `NULL`, `<addr>`, `<heap+0x10>`.
+pub(super) fn is_shown_for_address(text: &str) -> bool {
+    text == "NULL" || (text.starts_with('<') && text.ends_with('>'))
+}
+
+/// Whether some address in hexadecimal digits may pass a test of texts.
+pub(super) fn may_be_hexadecimal(test: &Test) -> bool {
+    match test {
+        Test::Prefix(text) | Test::Glob(text) => text.starts_with("0x"),
+        Test::Regex(regex) => regex.as_str().trim_start_matches('^').starts_with("0x"),
+        _ => false,
+    }
+}
+
 impl Named<'_> {
+    /// That it is another thing than a text.
+    pub(super) fn is_not(&self, text: &str, help: &str) -> Wrong {
+        let message = format!("{self} is {}, not `{}`", self.kind(), text.escape_debug());
+        (message, Some(help.to_owned()))
+    }
+
+    pub(super) fn no_address(&self, text: &str) -> Wrong {
+        self.is_not(text, &self.instead())
+    }
+
+    /// What is written in place of a text, where it is an address.
+    pub(super) fn instead(&self) -> String {
+        match self.event.strip_prefix("syscalls:sys_enter_") {
+            Some(call) => {
+                let call = names::of_tracefs(call).unwrap_or(call);
+                format!("what lies there is in the call: name `{call}` instead")
+            }
+            None => AN_ADDRESS.to_owned(),
+        }
+    }
+
     pub(super) fn no_duration(&self, text: &str) -> Wrong {
         let message = format!(
             "{self} is a length of time, never exactly `{}`",
@@ -46,13 +99,10 @@ impl Named<'_> {
 
     /// An address as the trace has it: one of IPv4 as that, however it is written.
     pub(super) fn ip(&self, text: &str) -> Result<Test, Wrong> {
+        let help = "an address is written 127.0.0.1 or \"::1\"; many of them by `prefix`";
         match text.parse::<IpAddr>() {
             Ok(ip) => Ok(Test::Is(Literal::Text(ip.to_canonical().to_string()))),
-            Err(_) => {
-                let message = format!("{self} is {}, not `{}`", self.kind(), text.escape_debug());
-                let help = "an address is written 127.0.0.1 or \"::1\"; many of them by `prefix`";
-                Err((message, Some(help.to_owned())))
-            }
+            Err(_) => Err(self.is_not(text, help)),
         }
     }
 

@@ -5,7 +5,8 @@ use super::operations;
 use crate::matching::{Matcher, SpanRule};
 use crate::trace::{Naming, OF_SOCKETS};
 use perf_live::units::SoftwareEvent;
-use perf_records::format::{Content, Field as FormatField, Shape};
+use perf_records::format::{Content, Field as FormatField, Format, Shape};
+use perf_records::print::function_fields;
 use syscall_model::constants::{Constants, tables};
 use syscall_model::kinds::{ArgKind, ReturnKind, never_returns};
 use syscall_model::names::{self, Abi};
@@ -38,6 +39,10 @@ pub(super) enum FieldKind {
     Task,
     /// A number.
     Number,
+    /// An address of which a trace tells nothing else.
+    Address,
+    /// An address that a trace shows by its mapping.
+    Mapped,
     /// Permissions.
     Octal,
     /// Flags, a mode or a command of these names.
@@ -102,7 +107,7 @@ impl Fields<'_> {
         }
         if operations::is_operation(event) {
             return match word {
-                "user_data" => Some(Field::plain(FieldKind::Anything)),
+                "user_data" => Some(Field::plain(FieldKind::Number)),
                 "flags" => Some(Field::plain(FieldKind::Flags)),
                 "sq_thread" => Some(Field::plain(FieldKind::Number)),
                 _ => None,
@@ -110,9 +115,9 @@ impl Fields<'_> {
         }
         if let Some(software) = SoftwareEvent::parse(event) {
             return match word {
-                "ip" => Some(Field::plain(FieldKind::Anything)),
+                "ip" => Some(Field::plain(FieldKind::Address)),
                 "function" => Some(Field::plain(FieldKind::Text)),
-                "addr" if software.kind.is_fault() => Some(Field::plain(FieldKind::Anything)),
+                "addr" if software.kind.is_fault() => Some(Field::plain(FieldKind::Address)),
                 "map" if software.kind.is_fault() => Some(Field::plain(FieldKind::Text)),
                 "offset" if software.kind.is_fault() => Some(Field::plain(FieldKind::Number)),
                 _ => None,
@@ -129,8 +134,9 @@ impl Fields<'_> {
                 .then_some(Field::plain(kind));
         }
         if event.contains(':') {
-            let mut all = self.formats(event);
-            return all.find(|field| field.name == word).map(of_tracepoint);
+            let format = self.format(event)?;
+            let field = format.fields.iter().find(|field| field.name == word)?;
+            return Some(of_tracepoint(format, field));
         }
         self.signature(event, |signature| {
             if let Some(place) = signature.place_of(word) {
@@ -215,14 +221,16 @@ impl Fields<'_> {
         all
     }
 
-    fn formats<'e>(&'e self, event: &'e str) -> impl Iterator<Item = &'e FormatField> {
-        let planned = self.events.named.iter();
-        let of_event = planned
-            .filter(move |planned| matches!(&planned.naming, Naming::Own(name) if **name == *event))
-            .take(1);
-        of_event
-            .filter_map(|planned| planned.format.as_deref())
-            .flat_map(|format| &format.fields)
+    fn format(&self, event: &str) -> Option<&Format> {
+        let mut planned = self.events.named.iter();
+        let is_it = |naming: &Naming| matches!(naming, Naming::Own(name) if **name == *event);
+        let of_event = planned.find(|planned| is_it(&planned.naming))?;
+        of_event.format.as_deref()
+    }
+
+    fn formats(&self, event: &str) -> impl Iterator<Item = &FormatField> {
+        let format = self.format(event).into_iter();
+        format.flat_map(|format| &format.fields)
     }
 
     fn signature<R>(&self, event: &str, with: impl FnOnce(&Signature) -> R) -> Option<R> {
@@ -258,9 +266,9 @@ fn argument(signature: &Signature, place: usize) -> Option<Field> {
         | ArgKind::Hex32
         | ArgKind::Id
         | ArgKind::Offset => (FieldKind::Number, false),
-        ArgKind::Pointer | ArgKind::Address | ArgKind::Word | ArgKind::Unused => {
-            (FieldKind::Anything, false)
-        }
+        ArgKind::Pointer => (FieldKind::Address, false),
+        ArgKind::Address => (FieldKind::Mapped, false),
+        ArgKind::Word | ArgKind::Unused => (FieldKind::Anything, false),
     };
     Some(Field {
         kind,
@@ -292,7 +300,7 @@ fn result(signature: &Signature) -> Field {
         ReturnKind::Octal => FieldKind::Octal,
         ReturnKind::Fd => FieldKind::File,
         ReturnKind::Pid => FieldKind::Task,
-        ReturnKind::Address => FieldKind::Anything,
+        ReturnKind::Address => FieldKind::Mapped,
         ReturnKind::Constants(names) => FieldKind::Names(names),
     };
     Field {
@@ -304,11 +312,18 @@ fn result(signature: &Signature) -> Field {
 
 /// Returns the kind of a tracepoint's field as the trace decodes it; the field lies in the record,
 /// so no memory is read for it.
-fn of_tracepoint(field: &FormatField) -> Field {
+fn of_tracepoint(format: &Format, field: &FormatField) -> Field {
+    // What points to a function of the kernel has its name.
+    let is_function = || {
+        let mut functions = function_fields(format).into_iter();
+        functions.any(|(name, _)| name == field.name)
+    };
     Field::plain(match field.shape {
         _ if field.is_pid() => FieldKind::Task,
-        Shape::Integer(_) if field.c_type != "unsigned long" => FieldKind::Number,
         Shape::Block(_, Content::Text) => FieldKind::Text,
-        Shape::Integer(_) | Shape::Pointer(_) | Shape::Block(..) => FieldKind::Anything,
+        Shape::Block(..) => FieldKind::Anything,
+        Shape::Integer(_) | Shape::Pointer(_) if is_function() => FieldKind::Anything,
+        Shape::Integer(_) => FieldKind::Number,
+        Shape::Pointer(_) => FieldKind::Address,
     })
 }

@@ -134,10 +134,16 @@ fn by(one: FieldKind, other: FieldKind) -> Option<SharedBy> {
             FieldKind::Path | FieldKind::Text | FieldKind::Ip | FieldKind::Contents
         )
     };
+    let is_shown = |kind| {
+        matches!(
+            kind,
+            FieldKind::Anything | FieldKind::Address | FieldKind::Mapped
+        )
+    };
     match (one, other) {
         (FieldKind::Task, FieldKind::Task) => Some(SharedBy::Task),
         (FieldKind::File, FieldKind::File) => Some(SharedBy::File),
-        (FieldKind::Anything, FieldKind::Anything) => Some(SharedBy::Text),
+        (one, other) if is_shown(one) && is_shown(other) => Some(SharedBy::Text),
         (one, other) if is_text(one) && is_text(other) => Some(SharedBy::Bytes),
         (one, other) if is_text(one) || is_text(other) => None,
         _ => Some(SharedBy::Number),
