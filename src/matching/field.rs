@@ -185,7 +185,7 @@ fn is_text(part: &Part, wanted: &str) -> Answer {
             given, absolute, ..
         } => Place::of(given, absolute).is(wanted.as_bytes()),
         Value::File { .. } | Value::UnknownFile { .. } if number.is_some() => is_numbered().into(),
-        Value::File { name, .. } => named(name, &|place| place.is(wanted.as_bytes())),
+        Value::File { name, .. } => named(name, &|place| place.is_file(wanted.as_bytes())),
         Value::UnknownFile { .. } => Answer::Unknown,
         Value::Task { task, .. } => {
             let is_named = task.is_some_and(|task| task.to_string() == wanted);

@@ -3,6 +3,7 @@
 use super::answer::Answer;
 use perf_records::glob::path_glob;
 use std::borrow::Cow;
+use syscall_model::files::FileKind;
 
 /// The working directory in the strings of a trace.
 const DIRECTORY: &[u8] = b"$DIR";
@@ -53,6 +54,15 @@ impl<'a> Place<'a> {
             None if given.is_empty() => Answer::Unknown,
             None if ends_with(&wanted, &given) => Answer::Unknown,
             None => Answer::No,
+        }
+    }
+
+    /// Whether it is what the author wrote of a descriptor. A word for a kind of files means that
+    /// kind alone, and a file that is called so is written as a path: `./stdout`.
+    pub(super) fn is_file(&self, wanted: &[u8]) -> Answer {
+        match FileKind::is_word(wanted) || FileKind::is_word(self.given) {
+            true => (self.given == wanted).into(),
+            false => self.is(wanted),
         }
     }
 

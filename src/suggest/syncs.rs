@@ -1,6 +1,7 @@
 //! What calls say of files, and which of them bring files to the disk.
 
 use crate::trace::{Deed, Value};
+use syscall_model::files::FileKind;
 
 /// What a call brings to the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +109,12 @@ pub(super) fn path(deed: &Deed, word: &str) -> Option<String> {
 pub(super) fn written(name: &[u8]) -> Option<String> {
     let name = match name {
         b"$DIR" => b".",
-        name => name.strip_prefix(b"$DIR/").unwrap_or(name),
+        name => {
+            let inner = name.strip_prefix(b"$DIR/");
+            inner
+                .filter(|inner| !FileKind::is_word(inner))
+                .unwrap_or(name)
+        }
     };
     String::from_utf8(name.to_vec()).ok()
 }

@@ -7,6 +7,7 @@ use crate::scenario::{Literal, StepSpec, Test, event};
 use crate::trace::{Deed, Reached, Value};
 use perf_records::units::Nanos;
 use std::collections::HashMap;
+use syscall_model::files::FileKind;
 
 /// The calls that a fault is meant for, apart from their number.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -126,6 +127,7 @@ fn file_of(value: &Value) -> Option<String> {
         _ => return None,
     };
     let path = String::from_utf8(path.clone()).ok()?;
-    let inner = path.strip_prefix("$DIR/").filter(|inner| !inner.is_empty());
+    let is_path = |inner: &&str| !inner.is_empty() && !FileKind::is_word(inner.as_bytes());
+    let inner = path.strip_prefix("$DIR/").filter(is_path);
     Some(inner.map_or_else(|| path.clone(), str::to_owned))
 }

@@ -154,9 +154,11 @@ impl Writer<'_> {
     /// Returns the file's name without a number: an author who asks by name does not mean one of
     /// many.
     fn name_of(&self, file: &OpenFile) -> Vec<u8> {
-        match file.class() {
-            Some(class) => class.into(),
-            None => self.in_directory(&file.kind.word()),
+        match (file.class(), &file.kind) {
+            (Some(class), _) => class.into(),
+            // A path of nobody knows where, which is none of what the word stands for.
+            (None, FileKind::Path(path)) if FileKind::is_word(path) => [b"./", &**path].concat(),
+            (None, kind) => self.in_directory(&kind.word()),
         }
     }
 

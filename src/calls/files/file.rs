@@ -112,6 +112,26 @@ pub enum Object {
 }
 
 impl Object {
+    /// Every one.
+    const ALL: [Self; 16] = [
+        Self::Eventfd,
+        Self::Epoll,
+        Self::Signalfd,
+        Self::Timerfd,
+        Self::Inotify,
+        Self::Fanotify,
+        Self::SecretMemory,
+        Self::Pidfd,
+        Self::IoUring,
+        Self::Userfaultfd,
+        Self::Bpf,
+        Self::PerfEvent,
+        Self::Landlock,
+        Self::Seccomp,
+        Self::FsContext,
+        Self::Mount,
+    ];
+
     /// The word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -138,6 +158,11 @@ impl Object {
 
 impl Socket {
     const UNIX: i32 = 1;
+
+    /// Every word of [`Socket::class`].
+    const CLASSES: [&'static str; 8] = [
+        "unix", "tcp", "udp", "netlink", "packet", "alg", "vsock", "socket",
+    ];
 
     /// Whether descriptors may arrive through it (`SCM_RIGHTS`).
     pub(super) fn may_pass_descriptors(&self) -> bool {
@@ -248,6 +273,18 @@ impl FileKind {
             | Self::Given(_)
             | Self::Unread => None,
         }
+    }
+
+    /// Whether a name is a word for a kind of files, and no path: `stdout`, `pipe`, `tcp`,
+    /// `AT_FDCWD`, `memfd:cache`. A file may be called so, too.
+    #[must_use]
+    pub fn is_word(name: &[u8]) -> bool {
+        const OTHERS: [&str; 5] = ["stdin", "stdout", "stderr", "pipe", "AT_FDCWD"];
+        let objects = Object::ALL.iter().map(|object| object.as_str());
+        let mut words = objects.chain(Socket::CLASSES).chain(OTHERS);
+        let with_name = [&b"memfd:"[..], b"mqueue:"];
+        words.any(|word| word.as_bytes() == name)
+            || with_name.iter().any(|prefix| name.starts_with(prefix))
     }
 
     /// The name without any number, as expectations call it: `/etc/hostname`, `pipe`, `tcp`,

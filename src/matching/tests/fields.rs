@@ -470,3 +470,39 @@ fn a_number_in_whose_place_a_structure_has_a_word_is_not_known() {
         ],
     );
 }
+
+#[test]
+fn a_file_that_is_called_like_a_kind_is_meant_by_its_path_alone() {
+    table(
+        "P1 write(fd=<3 $DIR/stdout #1>, count=1) = 1",
+        "write",
+        &[
+            "fd: ./stdout",
+            "fd: $DIR/stdout",
+            "fd: {not: stdout}",
+            "fd: {glob: 'std*'}",
+        ],
+        &[
+            "fd: stdout",
+            "fd: [stdout, stderr]",
+            "fd: {not: ./stdout}",
+            "fd: pipe",
+        ],
+        &[],
+    );
+    table(
+        "P1 write(fd=<1 stdout #1>, count=1) = 1",
+        "write",
+        &["fd: stdout", "fd: {not: ./stdout}"],
+        &["fd: ./stdout", "fd: $DIR/stdout", "fd: {not: stdout}"],
+        &[],
+    );
+    // Nobody knows where it is, and it is a file.
+    table(
+        "P1 write(fd=<3 ./tcp #1>, count=1) = 1",
+        "write",
+        &["fd: ./tcp"],
+        &["fd: tcp"],
+        &[],
+    );
+}

@@ -391,3 +391,17 @@ fn after_a_loss_only_what_comes_later_is_known() {
     assert_eq!(it.open(1, "x", 4), "4<x>");
     assert_eq!(it.read(1, 4), "4<x>");
 }
+
+#[test]
+fn a_word_for_a_kind_of_files_is_no_path() {
+    for word in [
+        "stdin", "stdout", "stderr", "pipe", "tcp", "unix", "pidfd", "memfd:x",
+    ] {
+        assert!(FileKind::is_word(word.as_bytes()), "{word}");
+    }
+    for path in [
+        "./stdout", "/stdout", "$DIR/tcp", "pip", "pipe:1", "stdouts", "",
+    ] {
+        assert!(!FileKind::is_word(path.as_bytes()), "{path}");
+    }
+}
