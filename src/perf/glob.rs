@@ -1,13 +1,15 @@
 //! Globs: for names, and for paths, where a slash separates.
 //!
+//! A character is one of UTF-8; where a text is none, each of its bytes is one.
+//!
 //! All ways through the pattern are followed at once, so the time is at most the product of the
 //! lengths of pattern and text.
 
 /// An element of a glob.
 enum Element<'p> {
-    Byte(u8),
+    One(&'p [u8]),
     /// `?`.
-    One,
+    Any,
     /// `[a-c]`; what stands in the brackets.
     Set(&'p [u8]),
     /// `*`.
@@ -64,17 +66,17 @@ fn matches(pattern: &[u8], text: &[u8], separator: Option<u8>) -> bool {
     let mut places = vec![false; elements.len() + 1];
     let mut next = places.clone();
     arrive(&elements, &mut places, 0);
-    for byte in text {
+    for character in characters(text) {
         next.fill(false);
-        let is_separator = separator == Some(*byte);
+        let is_separator = separator.is_some_and(|separator| character == [separator]);
         for (place, element) in elements.iter().enumerate() {
             if !places.get(place).is_some_and(|is_here| *is_here) {
                 continue;
             }
             let (stays, leaves) = match element {
-                Element::Byte(wanted) => (false, wanted == byte),
-                Element::One => (false, !is_separator),
-                Element::Set(set) => (false, !is_separator && is_member(set, *byte)),
+                Element::One(wanted) => (false, *wanted == character),
+                Element::Any => (false, !is_separator),
+                Element::Set(set) => (false, !is_separator && is_member(set, character)),
                 Element::Part => (!is_separator, false),
                 Element::All => (true, false),
                 Element::Folders => (true, is_separator),
@@ -93,6 +95,29 @@ fn matches(pattern: &[u8], text: &[u8], separator: Option<u8>) -> bool {
         std::mem::swap(&mut places, &mut next);
     }
     places.last().is_some_and(|is_here| *is_here)
+}
+
+/// Splits a text into its characters.
+fn characters(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (first, behind) = split_character(rest)?;
+        rest = behind;
+        Some(first)
+    })
+}
+
+/// The first character of a text, and what follows it; `None` for an empty one.
+fn split_character(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let length = match text.first()? {
+        0xc2..=0xdf => 2,
+        0xe0..=0xef => 3,
+        0xf0..=0xf4 => 4,
+        _ => 1,
+    };
+    let whole = text.split_at_checked(length);
+    let is_whole = |(first, _): &(&[u8], &[u8])| core::str::from_utf8(first).is_ok();
+    whole.filter(is_whole).or_else(|| text.split_at_checked(1))
 }
 
 fn set(places: &mut [bool], place: usize) {
@@ -116,20 +141,20 @@ fn arrive(elements: &[Element<'_>], places: &mut [bool], from: usize) {
 fn elements(pattern: &[u8], separator: Option<u8>) -> Vec<Element<'_>> {
     let mut elements = Vec::new();
     let (mut rest, mut is_start) = (pattern, separator.is_some());
-    while let Some((byte, behind)) = rest.split_first() {
-        let (element, after) = match (byte, behind) {
-            (b'*', [b'*', b'/', after @ ..]) if is_start => (Element::Folders, after),
-            (b'*', [b'*', after @ ..]) if separator.is_some() => (Element::All, after),
-            (b'*', after) => (Element::Part, after),
-            (b'?', after) => (Element::One, after),
-            (b'[', after) => match set_of(after) {
+    while let Some((first, behind)) = split_character(rest) {
+        let (element, after) = match (first, behind) {
+            (b"*", [b'*', b'/', after @ ..]) if is_start => (Element::Folders, after),
+            (b"*", [b'*', after @ ..]) if separator.is_some() => (Element::All, after),
+            (b"*", after) => (Element::Part, after),
+            (b"?", after) => (Element::Any, after),
+            (b"[", after) => match set_of(after) {
                 Some((set, after)) => (Element::Set(set), after),
-                None => (Element::Byte(b'['), after),
+                None => (Element::One(first), after),
             },
-            (byte, after) => (Element::Byte(*byte), after),
+            (_, after) => (Element::One(first), after),
         };
         is_start = match &element {
-            Element::Byte(byte) => separator == Some(*byte),
+            Element::One(one) => separator.is_some_and(|separator| *one == [separator]),
             Element::Folders => true,
             _ => false,
         };
@@ -146,20 +171,22 @@ fn set_of(inside: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((inside.get(..end)?, inside.get(end + 1..)?))
 }
 
-fn is_member(set: &[u8], byte: u8) -> bool {
+fn is_member(set: &[u8], character: &[u8]) -> bool {
     let (is_negated, mut members) = match set {
         [b'!' | b'^', members @ ..] => (true, members),
         members => (false, members),
     };
     let mut found = false;
-    while let Some((first, rest)) = members.split_first() {
-        members = match rest {
-            [b'-', last, rest @ ..] => {
-                found |= (*first..=*last).contains(&byte);
+    while let Some((first, rest)) = split_character(members) {
+        let last = rest.strip_prefix(b"-").and_then(split_character);
+        members = match last {
+            // Those of UTF-8 are in the order of their bytes.
+            Some((last, rest)) => {
+                found |= (first..=last).contains(&character);
                 rest
             }
-            _ => {
-                found |= *first == byte;
+            None => {
+                found |= first == character;
                 rest
             }
         };
@@ -184,10 +211,25 @@ mod tests {
     }
 
     #[test]
-    fn a_question_mark_and_a_set_are_one_byte_and_no_slash() {
+    fn a_question_mark_and_a_set_are_one_character_and_no_slash() {
         assert!(path_glob("a?c", "abc") && !path_glob("a?c", "a/c") && !path_glob("a?c", "ac"));
         assert!(path_glob("[a-c]1", "b1") && !path_glob("[!a-c]1", "b1") && path_glob("[]]", "]"));
         assert!(!path_glob("a[!b]c", "a/c") && path_glob("[a", "[a"));
+        for name in ["h\u{e9}llo", "h\u{20ac}llo", "h\u{1f600}llo"] {
+            assert!(glob("h?llo", name) && !glob("h??llo", name), "{name}");
+            assert!(glob("h[!e]llo", name), "{name}");
+        }
+        assert!(glob("[\u{e0}-\u{e9}]", "\u{e8}") && !glob("[\u{e0}-\u{e9}]", "\u{ea}"));
+        assert!(glob("[\u{e9}]x", "\u{e9}x") && !glob("[\u{e9}]", "\u{e8}"));
+    }
+
+    #[test]
+    fn where_a_text_is_no_utf_8_each_byte_is_a_character() {
+        for name in [&b"h\xe9llo"[..], b"h\x80llo", b"h\xffllo"] {
+            assert!(glob("h?llo", name) && !glob("h??llo", name), "{name:?}");
+        }
+        assert!(glob("?", b"\xe9") && glob("??", b"\xe2\x82") && glob("*", b"\xff\xfe"));
+        assert!(glob(b"\xe9", b"\xe9") && !glob(b"\xe9", b"\xe8"));
     }
 
     #[test]
