@@ -33,7 +33,8 @@ pub(super) fn convention(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
     };
     match native.compat() {
         Some(compat) if registers.abi == ABI_32 || !by_syscall => compat,
-        _ if native == Abi::X86_64 && number & X32_BIT != 0 => Abi::X32,
+        // A negative number has the bit, too, and is in no table.
+        _ if native == Abi::X86_64 && number >= 0 && number & X32_BIT != 0 => Abi::X32,
         _ => native,
     }
 }

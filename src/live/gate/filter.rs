@@ -87,7 +87,8 @@ impl HeldCalls {
 #[must_use]
 pub(super) fn convention(arch_word: u32, number: i32) -> Option<(Abi, i32)> {
     let native = Abi::native();
-    if native == Abi::X86_64 && arch_word == arch(native) && number as u32 & X32_BIT != 0 {
+    let is_x32 = number >= 0 && number as u32 & X32_BIT != 0;
+    if native == Abi::X86_64 && arch_word == arch(native) && is_x32 {
         return Some((Abi::X32, number));
     }
     let conventions = [Some(native), native.compat()];

@@ -58,6 +58,17 @@ fn a_scenario_that_is_skipped_or_known_to_fail_makes_no_policy() {
 }
 
 #[test]
+fn a_call_without_a_number_makes_no_policy_and_is_none_of_x32() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let call = "import ctypes; ctypes.CDLL(None).syscall(-1)";
+    let it = format!("workload: {{ run: [python3, -c, '{call}'] }}\nsnapshot: false");
+    no_policy(&Project::with("it", &it), "it makes the call -1 of ");
+    let run = policy(&Project::with("it", &it), &[]);
+    assert!(!run.stderr.contains("x32"), "{}", run.stderr);
+}
+
+#[test]
 fn a_ring_that_keeps_the_last_records_makes_no_policy() {
     require!(right_to_trace());
     let flight = shell("rm -f a", "").replace("trace: {", "trace: { ring: { mode: flight },");
