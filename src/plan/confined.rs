@@ -3,7 +3,8 @@
 use super::needs::Needs;
 use super::{EventsPlan, here};
 use crate::matching::{Blaming, Confinement, Realm};
-use crate::scenario::{KeyPath, PATH, Scenario, TestRules};
+use crate::scenario::{KeyPath, PATH, SandboxSpec, Scenario, TestRules};
+use perf_live::sandbox::INSIDE;
 
 /// Returns what the run is confined to, and notes what must be known of events for that.
 pub(super) fn confinement(
@@ -23,6 +24,9 @@ pub(super) fn confinement(
         of_tests
             .chain([&mut rules])
             .for_each(|rules| here::confined(rules, directory));
+    }
+    if scenario.sandbox != SandboxSpec::None {
+        here::of_sandbox(&mut rules, INSIDE);
     }
     let what = || "what the run is confined to".to_owned();
     needs.memory.get_or_insert_with(what);

@@ -1,7 +1,7 @@
 //! Writes what is asked of paths in the names of a trace, which has `$DIR` in place of the folder
 //! that a command runs in.
 
-use crate::scenario::{Confined, Literal, Test};
+use crate::scenario::{AddressPattern, Confined, Literal, Test};
 use perf_records::glob::{is_glob, path_glob};
 
 const HERE: &str = "$DIR";
@@ -35,6 +35,21 @@ pub(super) fn confined(rules: &mut Confined, directory: &str) {
     for list in lists.into_iter().flatten() {
         let each = list.iter().flat_map(|glob| globs(glob, directory));
         *list = each.collect();
+    }
+}
+
+/// The same for a folder that is no part of those around it: only what is written below it is
+/// meant.
+pub(super) fn of_sandbox(rules: &mut Confined, directory: &str) {
+    let lists = [&mut rules.writes, &mut rules.reads, &mut rules.programs];
+    let globs = lists.into_iter().flatten().flatten();
+    let sockets = rules.network.iter_mut().flatten();
+    let of_sockets = sockets.filter_map(|address| match address {
+        AddressPattern::Path(glob) => Some(glob),
+        _ => None,
+    });
+    for glob in globs.chain(of_sockets) {
+        *glob = path(glob, directory);
     }
 }
 

@@ -93,3 +93,18 @@ fn parts_of_an_address_are_fields_of_the_calls_that_have_one() {
     let none = resolved(&scenario("[{ syscalls: [shutdown] }]", shutdown));
     assert!(matches!(none, Err(PlanError::Invalid(_))));
 }
+
+#[test]
+fn what_is_below_the_folder_of_a_sandbox_is_below_its_working_directory() {
+    let rules = "confined: { writes: ['/tmp/sandbox/**', '/tmp/sandboxes/*', '/tmp/**', a], \
+                 network: ['unix:/tmp/sandbox/s'], programs: [/tmp/sandbox/x] }";
+    let text = scenario("[{ syscalls: [openat] }]", rules);
+    let of = |text: &str| planned(text).confinement.unwrap().rules;
+    let inside = of(&text);
+    let writes = ["$DIR/**", "/tmp/sandboxes/*", "/tmp/**", "a"];
+    assert_eq!(inside.writes.unwrap(), writes);
+    assert_eq!(inside.programs.unwrap(), ["$DIR/x"]);
+    assert_eq!(inside.network.unwrap()[0].to_string(), "unix:$DIR/s");
+    let outside = of(&format!("{text}sandbox: none\n"));
+    assert_eq!(outside.writes.unwrap()[0], "/tmp/sandbox/**");
+}
