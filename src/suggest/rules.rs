@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many files of one folder are named one by one.
 const MOST: usize = 8;
 
+/// Where shared memory has names (`shm_overview(7)`): what a command makes there is for the moment.
+const SHARED_MEMORY: &str = "/dev/shm/";
+
 /// Makes rules of what a command did. Names that differ from run to run become globs: those of
 /// files below `temporary`, and of files that the command itself removed or renamed again.
 #[must_use]
@@ -21,19 +24,29 @@ pub fn rules(
     let gone = statement.done.iter();
     let gone = gone.filter(|done| matches!(done.what, Deeds::Deleted | Deeds::Renamed));
     let gone: BTreeSet<&str> = gone.filter_map(|done| done.to.as_deref()).collect();
+    let made = statement.done.iter().flat_map(|done| {
+        let is_made = matches!(done.what, Deeds::Written | Deeds::Bound);
+        [done.to.as_deref().filter(|_| is_made), done.new.as_deref()]
+    });
+    let made: BTreeSet<&str> = made
+        .flatten()
+        .map(|name| name.strip_prefix("unix:").unwrap_or(name))
+        .collect();
     let lasts = |path: &str| {
         let mut folders = temporary.iter();
         let is_below = folders.any(|it| {
             path.strip_prefix(&**it)
                 .is_some_and(|it| it.starts_with('/'))
         });
+        if is_below {
+            return Lasts::Temporary;
+        }
         // A folder that is gone took its files with it.
-        let mut above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
-        let is_gone = gone.contains(path) || above.any(|folder| gone.contains(folder));
-        match (is_below, is_gone) {
-            (true, _) => Lasts::Temporary,
-            (false, true) => Lasts::Gone,
-            (false, false) => Lasts::Stays,
+        let above = path.match_indices('/').filter_map(|(at, _)| path.get(..at));
+        let mut own = above.chain([path]).filter(|name| made.contains(name));
+        match own.find(|name| gone.contains(name) || name.starts_with(SHARED_MEMORY)) {
+            Some(name) => Lasts::Gone(name.rfind('/').map_or(0, |at| at + 1)),
+            None => Lasts::Stays,
         }
     };
     let glob = |path: &str| match path.split_at_checked(5) {
@@ -121,8 +134,9 @@ fn remark(glob: &str, named: &BTreeSet<&str>, temporary: &[String]) -> Option<St
 enum Lasts {
     /// It lies below a folder for temporary files.
     Temporary,
-    /// The command took it away again.
-    Gone,
+    /// The command made it and took it away again, or it is memory; what lies in front of this byte
+    /// of its path stays.
+    Gone(usize),
     /// Neither.
     Stays,
 }
@@ -133,16 +147,86 @@ fn general(path: &str, lasts: Lasts) -> String {
     if let Some(rest) = path.strip_prefix(PROCESSES) {
         return format!("{PROCESSES}{}", escaped(rest));
     }
-    let parts = path.split('/').map(|part| match lasts {
-        Lasts::Temporary => varying(part),
-        // A glob of a whole name would be one of all that lies beside it.
-        Lasts::Gone => Some(varying(part))
-            .filter(|glob| !glob.starts_with(['*', '?', '[']))
-            .unwrap_or_else(|| escaped(part)),
-        Lasts::Stays => without_hash(part),
+    let mut at = 0;
+    let parts = path.split('/').map(|part| {
+        let begin = at;
+        at += part.len() + 1;
+        match lasts {
+            Lasts::Temporary => varying(part),
+            // A glob of a whole name would be one of all that lies beside it.
+            Lasts::Gone(from) if begin >= from => behind_a_known_front(part)
+                .or_else(|| Some(varying(part)).filter(|glob| !glob.starts_with(['*', '?', '['])))
+                .unwrap_or_else(|| behind_its_front(part)),
+            Lasts::Gone(_) | Lasts::Stays => without_hash(part),
+        }
     });
     let parts: Vec<String> = parts.collect();
     parts.join("/")
+}
+
+/// What some put in front of letters that they draw, and how many these are: sed and Perl where
+/// they change a file in its place, and Python's shared memory.
+const FRONTS: [(&str, usize); 3] = [("sed", 6), ("XX", 6), ("psm_", 8)];
+
+/// A name with a `?` for each letter that one of these drew.
+fn behind_a_known_front(name: &str) -> Option<String> {
+    let is_known = |(front, n): &&(&str, usize)| {
+        let drawn = name.strip_prefix(front);
+        drawn.is_some_and(|it| it.len() == *n && it.bytes().all(|c| c.is_ascii_alphanumeric()))
+    };
+    let (front, n) = FRONTS.iter().find(is_known)?;
+    Some(format!("{front}{}", "?".repeat(*n)))
+}
+
+/// A name with a `?` for each letter that was drawn, where what stands in front of these is kept;
+/// as it is, where they are all of it.
+fn behind_its_front(name: &str) -> String {
+    let mut glob = String::new();
+    for piece in name.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let word = piece.trim_end_matches(|c: char| !c.is_alphanumeric());
+        match (glob.is_empty(), has_words(word)) {
+            (_, true) => glob.push_str(word),
+            (true, _) => glob.push_str(&with_drawn_end(word)),
+            (false, _) if is_drawn(word) => glob.push_str(&shape(word)),
+            (false, _) => glob.push_str(word),
+        }
+        glob.push_str(&escaped(piece.get(word.len()..).unwrap_or_default()));
+    }
+    glob
+}
+
+/// A word that may end in six letters that `mkstemp(3)` drew.
+fn with_drawn_end(word: &str) -> String {
+    const DRAWN: usize = 6;
+    let front = word.len().saturating_sub(DRAWN);
+    let Some((front, end)) = word.split_at_checked(front).filter(|(it, _)| it.len() > 1) else {
+        return word.to_owned();
+    };
+    let is_digit = |c: char| c.is_ascii_digit();
+    // A number behind a word is none.
+    let letters = end.trim_end_matches(is_digit);
+    let has_capitals = letters.chars().any(char::is_uppercase);
+    match letters.contains(is_digit) || has_capitals && letters.chars().any(char::is_lowercase) {
+        true => format!("{front}{}", "?".repeat(DRAWN)),
+        false => word.to_owned(),
+    }
+}
+
+/// Whether letters are words that are set together: `TryCompile`, `CMakeLists`, `index`.
+fn has_words(letters: &str) -> bool {
+    let letters = letters.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_capital = |c: char| c.is_ascii_uppercase();
+    let mut rest = letters;
+    while !rest.is_empty() {
+        let word = rest.trim_start_matches(is_capital);
+        let end = word.find(|c: char| !c.is_ascii_lowercase());
+        let (small, behind) = word.split_at(end.unwrap_or(word.len()));
+        if small.len() < 2 || behind.starts_with(|c: char| !is_capital(c)) {
+            return false;
+        }
+        rest = behind;
+    }
+    !letters.is_empty()
 }
 
 /// A name in which each character stands for itself.
@@ -331,6 +415,35 @@ mod tests {
             "{said}"
         );
         assert_eq!(remark("/tmp/a[*]", &named, &["/tmp".to_owned()]), None);
+    }
+
+    #[test]
+    fn of_a_name_that_is_gone_only_what_was_drawn_becomes_a_glob() {
+        for (path, glob) in [
+            ("sedY8MorW", "sed??????"),
+            ("sedabcdef", "sed??????"),
+            ("XX0ptU3B", "XX??????"),
+            ("XXaaaaaa", "XX??????"),
+            ("psm_734b6deb", "psm_????????"),
+            ("psm_12345678", "psm_????????"),
+            ("TryCompile-OI8Bx7", "TryCompile-??????"),
+            ("TryCompile-OI8Bx7/a", "TryCompile-??????/a"),
+            ("savedY8MorW", "saved??????"),
+            (".conf.Xa81Qz", ".conf.??????"),
+            // Nothing of these was drawn, or all.
+            ("CMakeLists.txt", "CMakeLists.txt"),
+            ("TryCompile", "TryCompile"),
+            ("Makefile2", "Makefile2"),
+            ("README", "README"),
+            ("sediment", "sediment"),
+            ("Y8MorW", "Y8MorW"),
+            ("a[b]", "a[[]b]"),
+        ] {
+            assert_eq!(general(path, Lasts::Gone(0)), glob, "{path}");
+        }
+        // What lies above the name that is gone is as it was.
+        let glob = general("run-12/sub.Xa81Qz/sedY8MorW", Lasts::Gone(18));
+        assert_eq!(glob, "run-12/sub.Xa81Qz/sed??????");
     }
 
     #[test]

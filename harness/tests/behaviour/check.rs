@@ -282,6 +282,28 @@ fn learnt_rules_let_the_same_command_pass_and_another_not() {
 }
 
 #[test]
+fn learnt_rules_allow_other_drawn_names_of_what_was_renamed_removed_or_memory() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let shell = |drawn: &str| {
+        format!(
+            "echo a > f; for t in sed{drawn} XX{drawn}; do echo b > $t; mv $t f; done\n\
+             d=TryCompile-{drawn}; mkdir $d; echo c > $d/Made2; rm -r $d\n\
+             rm $(mktemp /dev/shm/psm_XXXXXXXX)"
+        )
+    };
+    let learnt = shell("OI8Bx7");
+    let words = ["check", "--learn", "rules.yaml", "--", "sh", "-c", &learnt];
+    project.harness(&words).assert_status(0);
+    let other = shell("k3ZmQa");
+    project.checked(&other).assert_status(0);
+    for more in ["XX", "sedition", "TryCompile-", "Y8MorWabc", "psm_734b6deb"] {
+        let evil = format!("{other}\necho x > {more}; rm {more}");
+        project.checked(&evil).assert_status(1);
+    }
+}
+
+#[test]
 fn a_verdict_is_reported_in_every_form_of_a_run() {
     require!(right_to_trace());
     let project = ruled("expect: { confined: { writes: [] } }\n");
