@@ -3,6 +3,7 @@
 mod blame;
 mod evasions;
 mod handed;
+mod hard_links;
 mod mounts;
 mod printing;
 mod runners;

@@ -90,6 +90,12 @@ impl Tables {
                 walked.target = Target::Unknown(Why::Contradiction);
             }
             let is_name = change(name).is_some_and(|change| change.is_of_name(*place));
+            match walked.target {
+                Target::At(spot) if !is_name && tree.is_strange(spot.node()) => {
+                    walked.target = tree.strange(walked);
+                }
+                _ => {}
+            }
             let mut supposed = None;
             if succeeded && tree.is_unseen(walked) {
                 let change = change(name);

@@ -95,10 +95,21 @@ impl Tables {
                 made(to.map_or(New::Unknown, |to| New::Link(Arc::from(to))), path)
             }
             Change::Links(from, to) => {
-                let node = file(walk(from))?.node();
+                const FOLLOW: u64 = 0x400;
                 let (folder, name) = named(walk(to))?;
+                let mut changed = vec![(folder, name.clone())];
+                let node = match file(walk(from)) {
+                    Some(spot) => spot.node(),
+                    None if call.name() == Some("linkat") && args[4] & FOLLOW != 0 => return None,
+                    None => {
+                        let walked = walk(from)?;
+                        changed.extend(named(Some(walked)));
+                        walk(to).filter(|walked| walked.target == Target::Absent)?;
+                        tree.unseen_file(walked, moment)?
+                    }
+                };
                 tree.give((folder, &name), node, moment);
-                Some(vec![(folder, name)])
+                Some(changed)
             }
             Change::Renames(from, to) => {
                 const EXCHANGE: u64 = 2;

@@ -373,6 +373,11 @@ impl Tree {
         })
     }
 
+    /// Whether a call of the run may have changed a name.
+    pub(super) fn was_changed(&self, key: &Name) -> bool {
+        self.changed.contains_key(key)
+    }
+
     /// Notes a name as changed.
     pub(super) fn touch(&mut self, key: (NodeId, Box<[u8]>), moment: u64) {
         self.changed.insert(key, (moment, false));

@@ -64,6 +64,48 @@ impl Tree {
         Some(held.doubt.clone())
     }
 
+    /// The file of a name that nobody looked at in time, whatever it is: it gets a name more. What
+    /// is done to it is not known, by either name. `None` where it may be a file that is known.
+    pub(crate) fn unseen_file(&mut self, walked: &Walked, moment: u64) -> Option<NodeId> {
+        if !matches!(walked.target, Target::Unknown(Why::Unseen(_))) || !walked.rest.is_empty() {
+            return None;
+        }
+        let (folder, name) = walked.last.as_ref()?;
+        let key = (folder.node, name.clone());
+        match &self.node(folder.node).kind {
+            Kind::Folder { entries, rest } => match (entries.get(name)?, rest) {
+                (Entry::Is(node), _) if self.is_strange(*node) => Some(*node),
+                (Entry::Unknown, Rest::Ground(_)) if !self.was_changed(&key) => {
+                    let node = self.unnamed(New::Unknown);
+                    self.give((key.0, &key.1), node, moment);
+                    Some(node)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether of a file it is not known which it is: it may have more names, or be a link.
+    pub(crate) fn is_strange(&self, node: NodeId) -> bool {
+        matches!(self.node(node).kind, Kind::Unknown)
+    }
+
+    /// Where a walk leads that ended at a file of which it is not known which it is.
+    pub(crate) fn strange(&self, walked: &Walked) -> Target {
+        match &walked.last {
+            Some((folder, name)) => self.unseen(*folder, name),
+            None => Target::Unknown(Why::Start),
+        }
+    }
+
+    pub(super) fn unseen(&self, folder: Spot, name: &[u8]) -> Target {
+        let names = self.names(folder.node).unwrap_or_default();
+        let folder = names.first().map_or(&b""[..], |name| name);
+        let folder = folder.strip_suffix(b"/").unwrap_or(folder);
+        Target::Unknown(Why::Unseen([folder, b"/", name].concat().into()))
+    }
+
     /// A name was changed: what was there before is not what lies there in the end.
     pub(super) fn unsettle(&mut self, folder: NodeId, name: &[u8]) {
         if !self.supposed.is_empty() {

@@ -291,6 +291,35 @@ fn after_a_change_that_was_not_understood_nothing_is_known() {
     assert_eq!(tree.why_lost(), Some(Why::Lost("mount")));
 }
 
+#[test]
+fn a_hard_link_of_a_file_that_nobody_looked_at_leaves_all_else_known() {
+    let mut tree = tree(&[]);
+    let supposed = walk(&mut tree, "/usr/late");
+    let doubt = tree.suppose(&mut supposed.clone()).expect("a name");
+    let moment = tree.now();
+    let node = tree.unseen_file(&supposed, moment).expect("a name");
+    let to = last(&mut tree, "new");
+    tree.give((to.0, &to.1), node, moment);
+    // It is not known which it is, by neither name, also where it lies in the end.
+    for path in ["/usr/late", "new"] {
+        let walked = walk(&mut tree, path);
+        assert!(matches!(walked.target, Target::Unknown(Why::Unseen(_))));
+        assert!(!tree.is_unseen(&walked), "{path}");
+        assert!(tree.unseen_file(&walked, moment) == Some(node), "{path}");
+    }
+    tree.settle();
+    assert!(!doubt.is_cleared());
+    assert_eq!(names(&mut tree, "/usr/lib/c"), ["/usr/lib/c"]);
+    // What a call may have put under a name is another thing than what was there before; and so is
+    // what lies behind a folder that is not known.
+    let key = last(&mut tree, "/usr/gone");
+    tree.forget((key.0, &key.1), moment);
+    for path in ["/usr/gone", "/dark/x"] {
+        let walked = walk(&mut tree, path);
+        assert_eq!(tree.unseen_file(&walked, moment), None, "{path}");
+    }
+}
+
 /// Processes of a procfs: each has the run's folder, and one that ends has nothing.
 #[derive(Debug)]
 struct Open;

@@ -349,10 +349,7 @@ impl Walker<'_> {
     }
 
     pub(super) fn unseen(&self, part: &[u8]) -> Target {
-        let names = self.tree.names(self.at.node).unwrap_or_default();
-        let folder = names.first().map_or(&b""[..], |name| name);
-        let folder = folder.strip_suffix(b"/").unwrap_or(folder);
-        Target::Unknown(Why::Unseen([folder, b"/", part].concat().into()))
+        self.tree.unseen(self.at, part)
     }
 
     fn up(&mut self) -> Result<(), Over> {

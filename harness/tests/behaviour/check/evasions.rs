@@ -168,7 +168,7 @@ fn a_working_directory_is_known_though_others_change_the_folder_that_it_lies_in(
 }
 
 /// A folder that is not below the one for temporary files, and whose parents no other test changes.
-fn elsewhere() -> tempfile::TempDir {
+pub(super) fn elsewhere() -> tempfile::TempDir {
     let own = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let folder = match own.starts_with(std::env::temp_dir()) {
         true => std::path::Path::new("/var/tmp"),
