@@ -1,5 +1,6 @@
 //! What a deed does of what `expect.confined` speaks of.
 
+use super::handed::file;
 use super::ioctls::changes_file;
 use super::reaches::Sockets;
 use super::table::{EXECUTES, GIVES, NETWORK, OPENS, READ, Realm, UNNAMED, WRITTEN};
@@ -112,8 +113,9 @@ impl<'d> Doer<'d, '_> {
         if OPENS.contains(&self.name) {
             let (reads, writes) = self.opens();
             let file = || match self.name {
-                // A handle is no name, and that of a queue is no path.
-                "open_by_handle_at" | "mq_open" => Thing::Unread,
+                // A handle is no name.
+                "open_by_handle_at" => Thing::Unread,
+                "mq_open" => self.queue(),
                 _ => self.file("path"),
             };
             add(Realm::Reads, file(), done.and(reads));
@@ -134,6 +136,7 @@ impl<'d> Doer<'d, '_> {
                 let changes = request.unwrap_or(Answer::Unknown);
                 add(Realm::Writes, self.file("fd"), done.and(changes));
             }
+            "mq_unlink" => add(Realm::Writes, self.queue(), done),
             name if UNNAMED.contains(&name) => add(Realm::Writes, Thing::Unread, done),
             name if GIVES.contains(&name) => {
                 add(Realm::Writes, Thing::Unread, done);
@@ -180,6 +183,26 @@ impl<'d> Doer<'d, '_> {
         match words {
             ["path"] if is_nothing("path") => vec![self.file("dir")],
             words => words.iter().map(|word| self.file(word)).collect(),
+        }
+    }
+
+    /// The file that a message queue is, where its file system is mounted (`mq_overview(7)`). The
+    /// call has the name without the slash that the C library takes.
+    fn queue(&self) -> Thing<'d> {
+        const MOST: usize = 255;
+        let name = self.part("u_name");
+        let Some(Value::Bytes {
+            bytes: name,
+            is_cut: false,
+        }) = name.as_deref().map(|part| &part.value)
+        else {
+            return Thing::Unread;
+        };
+        // The kernel takes no other.
+        let is_name = (1..=MOST).contains(&name.len()) && !name.contains(&b'/');
+        match is_name && !matches!(name.as_slice(), b"." | b"..") {
+            true => file(&[b"/dev/mqueue/", name.as_slice()].concat()),
+            false => Thing::Unread,
         }
     }
 

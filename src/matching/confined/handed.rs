@@ -150,7 +150,8 @@ impl Confinement {
     }
 }
 
-fn file(path: &[u8]) -> Thing<'static> {
+/// The file of a path from the root.
+pub(super) fn file(path: &[u8]) -> Thing<'static> {
     Thing::File(Cow::Owned(part(Value::Path {
         given: path.to_vec(),
         absolute: Some(path.to_vec()),

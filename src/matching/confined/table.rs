@@ -49,7 +49,7 @@ impl Realm {
         };
         match self {
             Self::Writes => {
-                let others = ["bind", "bpf", "ioctl"];
+                let others = ["bind", "bpf", "ioctl", "mq_unlink"];
                 [
                     of_table(WRITTEN),
                     OPENS.to_vec(),
@@ -74,7 +74,7 @@ pub(super) const OPENS: &[&str] = &["mq_open", "open", "open_by_handle_at", "ope
 pub(super) const GIVES: &[&str] = &["fanotify_init", "pidfd_getfd"];
 
 /// Calls that change a file system or what is in it, by something else than a path.
-pub(super) const UNNAMED: &[&str] = &["fsconfig", "mq_unlink"];
+pub(super) const UNNAMED: &[&str] = &["fsconfig"];
 
 /// Calls that execute programs.
 pub(super) const EXECUTES: &[&str] = &["execve", "execveat"];

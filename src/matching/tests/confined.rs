@@ -144,12 +144,36 @@ fn each_way_of_writing_is_confined_and_reading_is_not() {
         // BPF_OBJ_PIN, behind what the kernel does not look at.
         ("bpf(cmd=4294967302) = 0", "unknown"),
         ("bpf(cmd=4294967301) = 0", "allowed"),
-        ("mq_unlink(u_name=\"x\") = 0", "unknown"),
+        ("mq_unlink(u_name=\"x\") = 0", "not /dev/mqueue/x"),
+        ("mq_unlink(u_name=<unread>) = 0", "unknown"),
         ("mount_setattr(dfd:dir=AT_FDCWD, path=p\"x\") = 0", "not x"),
         (
             "setxattrat(dfd:dir=<3 $DIR/x #1>, pathname:path=NULL) = 0",
             "not x",
         ),
+    ] {
+        assert_eq!(word(&rules, &format!("P1 {line}")), said, "{line}");
+    }
+}
+
+#[test]
+fn a_message_queue_is_the_file_that_its_file_system_has_for_it() {
+    let rules = Confined {
+        writes: strings(&["**", "/dev/mqueue/jobs"]),
+        ..Confined::default()
+    };
+    for (line, said) in [
+        ("mq_open(u_name=\"jobs\", oflag:flags=66) = 3", "allowed"),
+        ("mq_unlink(u_name=\"jobs\") = 0", "allowed"),
+        ("mq_open(u_name=\"x\", oflag:flags=0) = 3", "allowed"),
+        (
+            "mq_open(u_name=\"x\", oflag:flags=1) = 3",
+            "not /dev/mqueue/x",
+        ),
+        ("mq_open(u_name=\"x\", oflag:flags=66) = EEXIST", "allowed"),
+        // The kernel takes no such name.
+        ("mq_open(u_name=\"a/jobs\", oflag:flags=1) = 3", "unknown"),
+        ("mq_open(u_name=<unread>, oflag:flags=1) = 3", "unknown"),
     ] {
         assert_eq!(word(&rules, &format!("P1 {line}")), said, "{line}");
     }
