@@ -121,6 +121,32 @@ fn a_program_that_executes_itself_by_procfs_is_the_one_that_was_executed() {
 }
 
 #[test]
+fn a_program_that_is_in_memory_alone_is_named_by_what_made_it() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    project.write(
+        "run.py",
+        "import os\n\
+         memory = os.memfd_create(\"tool\", 0)\n\
+         os.write(memory, open(\"/bin/true\", \"rb\").read())\n\
+         os.execve(memory, [\"tool\"], {})\n",
+    );
+    let shell = "exec python3 -I -S run.py";
+    let lines = project.stated(shell);
+    assert!(
+        done(&lines, "executed").contains(&"memfd:tool"),
+        "{lines:?}"
+    );
+    assert_eq!(summary(&lines)["complete"], true, "{lines:?}");
+    for (more, status) in [(", \"memfd:tool\"", 0), (", \"memfd:t\"", 1), ("", 1)] {
+        let rules = format!("expect: {{ confined: {{ programs: [\"/**\"{more}] }} }}\n");
+        project.write("rules.yaml", &rules);
+        project.checked(shell).assert_status(status);
+    }
+}
+
+#[test]
 fn two_statements_of_the_same_command_are_equal() {
     require!(right_to_trace());
     let project = Project::new();

@@ -4,6 +4,7 @@ use super::handed::file;
 use super::ioctls::changes_file;
 use super::reaches::Sockets;
 use super::table::{EXECUTES, GIVES, NETWORK, OPENS, READ, Realm, UNNAMED, WRITTEN};
+use super::worlds::{is_no_file, memory_of};
 use crate::matching::answer::Answer;
 use crate::matching::field::numbers;
 use crate::scenario::PRIVILEGED;
@@ -149,7 +150,7 @@ impl<'d> Doer<'d, '_> {
             _ => {}
         }
         if EXECUTES.contains(&self.name) {
-            add(Realm::Programs, self.file("path"), executes);
+            add(Realm::Programs, self.program(), executes);
         }
         if NETWORK.contains(&self.name)
             && let Some(thing) = self.reaches(sockets)
@@ -183,6 +184,22 @@ impl<'d> Doer<'d, '_> {
         match words {
             ["path"] if is_nothing("path") => vec![self.file("dir")],
             words => words.iter().map(|word| self.file(word)).collect(),
+        }
+    }
+
+    /// The program that is executed: where its path is empty and its file is in memory alone, that
+    /// is what the descriptor says it is (`fexecve(3)` of what `memfd_create(2)` made).
+    fn program(&self) -> Thing<'d> {
+        let file = self.file("path");
+        let is_empty = |part: &Part| {
+            let is_given = matches!(&part.value, Value::Path { given, .. } if given.is_empty());
+            is_given && is_no_file(part)
+        };
+        match (&file, self.part("dir")) {
+            (Thing::File(path), Some(memory)) if is_empty(path) && memory_of(&memory).is_some() => {
+                Thing::File(memory)
+            }
+            _ => file,
         }
     }
 

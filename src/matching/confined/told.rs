@@ -3,7 +3,7 @@
 use super::Offence;
 use super::acts::{Act, Thing};
 use super::table::Realm;
-use super::worlds::{Allowed, Worlds, is_no_file};
+use super::worlds::{Allowed, Worlds, is_no_file, memory_of};
 use crate::matching::answer::Answer;
 use crate::matching::blame::Blamed;
 use crate::matching::explain::told;
@@ -129,7 +129,10 @@ pub(super) fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) 
         name.strip_prefix("$DIR/").unwrap_or(&name).to_owned()
     };
     Some(match thing {
-        Thing::File(part) if is_no_file(part) => return None,
+        Thing::File(part) if is_no_file(part) => {
+            let memory = memory_of(part).filter(|_| realm == Realm::Programs);
+            return memory.map(|name| String::from_utf8_lossy(name).into_owned());
+        }
         Thing::File(part) => {
             let names = match &part.value {
                 Value::Path {

@@ -7,7 +7,7 @@ use crate::matching::named;
 use crate::matching::paths::anchored;
 use crate::scenario::{AddressPattern, Confined, Literal, Test};
 use crate::trace::{Part, Reached, Value};
-use perf_records::glob::is_glob;
+use perf_records::glob::{is_glob, path_glob};
 
 /// The rules of a run as tests.
 pub(super) struct Worlds<'c> {
@@ -105,8 +105,17 @@ impl<'c> Worlds<'c> {
         let rules = self.rules;
         let network = || rules.network.iter().flatten();
         match (&act.thing, act.realm) {
-            // A program may be in memory alone.
-            (Thing::File(part), realm) if is_no_file(part) => (realm != Realm::Programs).into(),
+            // A program may be in memory alone, which its own name allows.
+            (Thing::File(part), Realm::Programs) if is_no_file(part) => {
+                let name = memory_of(part);
+                let mut globs = rules.programs.iter().flatten();
+                let is_named = |glob: &String| {
+                    let is_memory = glob.starts_with(MEMORY);
+                    is_memory && name.is_some_and(|name| path_glob(glob, name))
+                };
+                globs.any(is_named).into()
+            }
+            (Thing::File(part), _) if is_no_file(part) => Answer::Yes,
             (Thing::File(part), _) if is_not_open(part) => Answer::Unknown,
             (Thing::File(part), realm) => match self.of(realm, part) {
                 Some(allowed) => allowed.takes(part),
@@ -211,6 +220,19 @@ pub(super) fn is_no_file(part: &Part) -> bool {
             ..
         } => !name.starts_with(b"/") && !name.starts_with(b"$DIR"),
         _ => false,
+    }
+}
+
+/// What the name of a file in memory begins with.
+const MEMORY: &str = "memfd:";
+
+/// The name of a file that `memfd_create(2)` made, by its descriptor.
+pub(super) fn memory_of(part: &Part) -> Option<&[u8]> {
+    match &part.value {
+        Value::File { name, .. } if is_no_file(part) && name.starts_with(MEMORY.as_bytes()) => {
+            Some(name)
+        }
+        _ => None,
     }
 }
 
