@@ -72,6 +72,7 @@ pub use listed::{ListedEvent, listed};
 pub use marks::Marks;
 pub use memory::{CallSource, MemoryPlan, MemoryReader, StringSource};
 pub use operations::Operations;
+pub use people::WorldPlan;
 use people::{owners, world};
 pub use recorded::RecordWish;
 use requires::Unmet;
@@ -89,9 +90,9 @@ use crate::scenario::{
 };
 use crate::trace::View;
 use perf_live::host::{Catalogue, HostError};
-use perf_live::sandbox::{Survivors, WorldSpec};
+use perf_live::sandbox::Survivors;
 use perf_live::units::{Limits, User};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// All decisions for one run of a scenario.
@@ -125,6 +126,8 @@ pub struct Plan {
     pub sections: BTreeMap<String, Expected>,
     /// What the run is confined to.
     pub confinement: Option<Confinement>,
+    /// The calls that are recorded to state what the run did, or which test did it.
+    pub stated: BTreeSet<&'static str>,
     /// Where the trace and its sections begin and end.
     pub marks: Marks,
     /// What the snapshot shows; `None` without a snapshot.
@@ -145,15 +148,6 @@ pub struct Plan {
     pub keeps_all: bool,
     /// Whether the content of every file that it leaves is read, even if nothing is expected of it.
     pub reads_all: bool,
-}
-
-/// A world of the workload's own.
-#[derive(Clone, Debug)]
-pub struct WorldPlan {
-    /// As it was chosen.
-    pub spec: WorldSpec,
-    /// The user that the workload runs as; `None` for the user of the harness.
-    pub user: Option<User>,
 }
 
 impl Plan {
@@ -324,6 +318,7 @@ pub fn resolve(
         expected: expected.run,
         sections: expected.sections,
         confinement,
+        stated: scenario.beside.calls.clone(),
         marks: expected.marks,
         notes,
         expect_failure: scenario.expect_failure.clone(),

@@ -1,11 +1,20 @@
 //! Finds the users that the workload runs as and that its files belong to.
 
-use super::{Facts, PlanError, WorldPlan, invalid};
+use super::{Facts, PlanError, invalid};
 use crate::scenario::{KeyPath, Scenario, Workload};
 use perf_live::sandbox::{UserSpec, WorldSpec};
 use perf_live::units::User;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+/// A world of the workload's own.
+#[derive(Clone, Debug)]
+pub struct WorldPlan {
+    /// As it was chosen.
+    pub spec: WorldSpec,
+    /// The user that the workload runs as; `None` for the user of the harness.
+    pub user: Option<User>,
+}
 
 /// Makes the world of a scenario, with the user that its workload runs as.
 pub(super) fn world(

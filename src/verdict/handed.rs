@@ -42,18 +42,22 @@ pub(super) fn over(plan: &Plan, trace: &Normalised) -> Vec<Finding> {
     let named = all().flat_map(Expected::steps);
     let named: BTreeSet<&str> = named.flat_map(names_of).collect();
     let bounds = all().flat_map(Expected::bounds).map(Bound::of);
-    let closed = plan.confinement.as_ref().map(|closed| Bound {
-        names: Confinement::calls(closed),
-        // What an expectation says of the operation says nothing of what it is confined to.
+    let closed = plan.confinement.iter().flat_map(Confinement::calls);
+    let closed = Bound {
+        names: closed.chain(plan.stated.iter().copied()).collect(),
         asks: None,
-    });
+    };
     let is_doubtful =
         |bound: &&Bound<'_>, name: &str| bound.asks.is_some() || !named.contains(name);
     let bounds: Vec<Bound<'_>> = bounds.collect();
     let found = submitted(plan, trace).into_iter().filter_map(|name| {
-        let of_closed = closed.iter().find_map(|closed| closed.done_by(&name));
-        if let Some(call) = of_closed {
-            return Some(unnamed(&name, call));
+        // What an expectation says of the operation says nothing of what it was done to.
+        if let Some(call) = closed.done_by(&name) {
+            let text = format!(
+                "{}, which may do what `{call}` does, and what it was done to is in no record",
+                said(&name)
+            );
+            return Some(Finding::unknown(About::Events, text));
         }
         let doubtful = bounds.iter().filter(|bound| is_doubtful(bound, &name));
         let (bound, call) = doubtful

@@ -1,8 +1,10 @@
 //! What a command is handed open, and what it has the kernel do later: no call of it says so.
 
 use super::{Project, done, ruled, summary};
+use crate::support::oracle;
 use crate::support::project::Run;
-use crate::support::require::{program, require, right_to_trace};
+use crate::support::require::{self, program, require, right_to_trace};
+use perf_live::host::Host;
 use serde_json::Value;
 use std::net::TcpListener;
 
@@ -124,4 +126,22 @@ fn a_file_whose_signals_go_to_a_process_outside_is_a_signal_to_it() {
     for pid in ["os.getpid()", "0"] {
         assert_eq!(done(&own(pid), "signalled"), [""; 0]);
     }
+}
+
+#[test]
+fn what_an_io_uring_did_to_no_name_is_known_and_what_it_may_have_done_to_one_is_not() {
+    require!(right_to_trace());
+    if Host::running().io_uring_disabled() == Some(2) {
+        return require::skip("kernel.io_uring_disabled forbids io_uring");
+    }
+    let project = Project::new();
+    let lines = project.stated(&format!("{} pending-io-uring", oracle::example("hostile")));
+    assert_eq!(summary(&lines)["complete"], true, "{lines:?}");
+    let lines = project.stated(&format!("{} io-uring > /dev/null", oracle::path()));
+    let summary = summary(&lines);
+    assert_eq!(summary["complete"], false, "{summary}");
+    let reasons = summary["reasons"].to_string();
+    let said = "`io_uring:IORING_OP_OPENAT` was submitted, which may do what `";
+    assert!(reasons.contains(said), "{reasons}");
+    assert!(!reasons.contains("trace.events"), "{reasons}");
 }
