@@ -10,6 +10,7 @@ use crate::{bench, complain, is_ci, out, signals, status};
 use files::Laid;
 pub(crate) use files::{plain, relative};
 use perf_live::host::Host;
+use perf_live::sandbox::NotExecuted;
 use perf_live::units::ExitKind;
 use perf_records::units::{shown, shown_path};
 use place::{Made, Target};
@@ -75,6 +76,8 @@ pub(crate) enum NewError {
     Suite(#[from] SuiteError),
     #[error(transparent)]
     Record(#[from] RecordError),
+    #[error(transparent)]
+    NotExecuted(#[from] NotExecuted),
     #[error("the command ended otherwise than expected: {exit}{said}")]
     Ended { exit: ExitKind, said: String },
     #[error(transparent)]
@@ -116,6 +119,7 @@ fn say(error: &NewError) -> u8 {
         return refuse(error);
     }
     let hint = match error {
+        NewError::NotExecuted(error) => error.hint(),
         NewError::Record(RecordError::Run(error))
         | NewError::Calibrate(CalibrateError::Run(error)) => error.hint(),
         NewError::Record(RecordError::NoRun(Verdict::Leak, _)) => {
@@ -139,6 +143,7 @@ fn say(error: &NewError) -> u8 {
         }
         NewError::Record(RecordError::NoRun(..))
         | NewError::NoEnd(_)
+        | NewError::NotExecuted(_)
         | NewError::Ended { .. }
         | NewError::Calibrate(CalibrateError::Failed { .. } | CalibrateError::Unsettled(_)) => {
             status::FAILED
@@ -150,6 +155,7 @@ fn say(error: &NewError) -> u8 {
 /// Makes the scenario, and returns what was done.
 fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     let target = Target::of(&arguments.name)?;
+    arguments.world.finds(arguments.command.first(), bench)?;
     let laid = files::collect(&arguments.command, &arguments.files)?;
     let stdin = arguments.world.stdin()?;
     for (path, why) in &laid.left_out {

@@ -3,11 +3,13 @@
 use super::NewError;
 use nix::sys::signal::Signal;
 use perf_live::files;
-use perf_live::sandbox::{Network, Root, Survivors, UserSpec, WorldSpec};
+use perf_live::sandbox::{Network, Program, Root, Survivors, UserSpec, WorldSpec};
 use perf_live::units::ExitKind;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use trace_harness::run::{Bench, PATH};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct World {
@@ -78,6 +80,20 @@ impl World {
             world.survivors = Survivors::Allowed;
         }
         world
+    }
+
+    /// Refuses a command that is another program there than in the shell that it was typed in.
+    pub(super) fn finds(&self, name: Option<&String>, bench: &Bench<'_>) -> Result<(), NewError> {
+        let Some(name) = name.filter(|_| !self.env().contains_key("PATH")) else {
+            return Ok(());
+        };
+        let name = OsStr::new(name);
+        // What is not found is told of by the run.
+        if let Ok(found) = Program::find(name, OsStr::new(PATH), Path::new("/")) {
+            let world = bench.worlds.own(&self.sandbox(), None);
+            found.or_another(name, &world, false)?;
+        }
+        Ok(())
     }
 
     pub(super) fn exit(&self) -> ExitKind {

@@ -75,8 +75,15 @@ pub(crate) fn workload(
         }
     };
     let from = sandboxed.map_or(Path::new("."), WorkDir::path);
+    let program = Program::find(name, &path, from);
+    let program = match sandboxed {
+        None => program,
+        Some(_) => program
+            .map_err(|error| error.or_elsewhere(&world))
+            .and_then(|found| found.or_another(name, &world, false)),
+    };
     Ok(Workload {
-        program: Program::find(name, &path, from).map_err(Trouble::NotExecuted)?,
+        program: program.map_err(Trouble::NotExecuted)?,
         arguments: command
             .iter()
             .map(|argument| c_string(argument))

@@ -5,7 +5,7 @@ use crate::files;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// A program that was looked up as a shell does.
@@ -30,6 +30,18 @@ pub enum NotExecuted {
         /// Where it is.
         found: PathBuf,
         /// The folder of the host's that the sandbox hides, and that it is in.
+        hidden: Option<&'static str>,
+    },
+    /// A name leads to another file where the workload is than where the harness is.
+    #[error("`{program}` was not executed: it is `{}` in the sandbox; this machine has `{}`", .inside.display(), .found.display())]
+    Another {
+        /// As it was named.
+        program: String,
+        /// What it is for the workload.
+        inside: PathBuf,
+        /// What it is for the harness.
+        found: PathBuf,
+        /// The folder of the host's that the sandbox hides, and that this is in.
         hidden: Option<&'static str>,
     },
     /// The file has no execute permission, or a folder on the way does not let through.
@@ -106,17 +118,18 @@ impl NotExecuted {
         match self {
             Self::Missing { .. } | Self::Other { .. } => None,
             Self::Elsewhere { found, hidden, .. } => {
-                let name = found.file_name().unwrap_or_default().to_string_lossy();
-                let (is_hidden, found) = (hidden.is_some(), found.display());
-                let open = match is_hidden {
-                    true => " with `sandbox: { root: host }`",
-                    false => "",
-                };
-                Some(format!(
-                    "lay it into the working directory with `workload.files: {{ {name}: {{ from: PATH }} }}`, where PATH leads to it from the \
-                     scenario's file; or name it `{found}`{open}"
-                ))
+                Some(way_to(found, hidden.is_some()))
             }
+            Self::Another {
+                inside,
+                found,
+                hidden,
+                ..
+            } => Some(format!(
+                "if `{}` is meant, name that; if not, {}",
+                inside.display(),
+                way_to(found, hidden.is_some())
+            )),
             Self::HiddenInterpreter { .. } => {
                 Some("choose `sandbox: { root: host }`, or install it elsewhere".to_owned())
             }
@@ -134,6 +147,28 @@ impl NotExecuted {
     }
 }
 
+/// How a file of the host's comes into the sandbox.
+fn way_to(found: &Path, is_hidden: bool) -> String {
+    let name = found.file_name().unwrap_or_default().to_string_lossy();
+    let open = match is_hidden {
+        true => " with `sandbox: { root: host }`",
+        false => "",
+    };
+    format!(
+        "lay it into the working directory with `workload.files: {{ {name}: {{ from: PATH }} }}`, where PATH leads to it from the \
+         scenario's file; or name it `{}`{open}",
+        found.display()
+    )
+}
+
+/// Where this process would find a program: in its own working directory, or in its `PATH`.
+fn found_here(program: &OsStr) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let here = std::env::current_dir().unwrap_or_default();
+    let Program(found) = Program::find(program, &path, &here).ok()?;
+    Some(here.join(found))
+}
+
 impl NotExecuted {
     /// Of a file that is missing in a world, says where this process would find it: in its own
     /// working directory, or in its `PATH`.
@@ -142,11 +177,8 @@ impl NotExecuted {
         let Self::Missing { program } = &self else {
             return self;
         };
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let here = std::env::current_dir().unwrap_or_default();
-        let found = match Program::find(OsStr::new(program), &path, &here) {
-            Ok(Program(found)) => here.join(found),
-            Err(_) => return self,
+        let Some(found) = found_here(OsStr::new(program)) else {
+            return self;
         };
         match found.canonicalize() {
             Ok(found) if found.is_file() => Self::Elsewhere {
@@ -189,6 +221,41 @@ impl Program {
             NotExecuted::Permission { program }
         } else {
             NotExecuted::Missing { program }
+        })
+    }
+
+    /// Refuses a program that was found for its name where the workload is, if this process finds
+    /// another file for that name in its own `PATH`: the one that is meant is most likely that. With
+    /// `hidden_alone` only if that file is in a folder that the world hides.
+    ///
+    /// # Errors
+    /// [`NotExecuted::Another`].
+    pub fn or_another(
+        self,
+        name: &OsStr,
+        world: &World,
+        hidden_alone: bool,
+    ) -> Result<Self, NotExecuted> {
+        if name.as_bytes().contains(&b'/') {
+            return Ok(self);
+        }
+        let file = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
+        let Some(found) = found_here(name) else {
+            return Ok(self);
+        };
+        if file(&found) == file(&self.0) {
+            return Ok(self);
+        }
+        let real = found.canonicalize().unwrap_or_else(|_| found.clone());
+        let hidden = world.hides(&found).or_else(|| world.hides(&real));
+        if hidden_alone && hidden.is_none() {
+            return Ok(self);
+        }
+        Err(NotExecuted::Another {
+            program: name.to_string_lossy().into_owned(),
+            inside: self.0,
+            found,
+            hidden,
         })
     }
 

@@ -13,8 +13,16 @@ const SAVE: &str = "use IO::Handle;\n\
                     rename 'config.new', 'config' or die;\n\
                     print \"saved\\n\";\n";
 
+/// Calls the harness where names of programs are what they are in the sandbox.
+fn here(project: &Project, words: &[&str]) -> Run {
+    project.harness_with(&[("PATH", trace_harness::run::PATH)], words)
+}
+
 fn new(project: &Project, name: &str, command: &[&str]) -> Run {
-    project.harness(&[&["new", name, "-n", "10", "--"], command].concat())
+    here(
+        project,
+        &[&["new", name, "-n", "10", "--"], command].concat(),
+    )
 }
 
 /// The text with all that is commented out and no prose.
@@ -36,6 +44,58 @@ fn with_suggestions(text: &str) -> String {
         line + "\n"
     });
     lines.collect()
+}
+
+#[test]
+fn a_command_that_is_another_program_in_the_sandbox_is_not_tested_in_its_place() {
+    require!(right_to_trace());
+    let project = Project::new();
+    std::fs::create_dir(project.join("mine")).expect("a folder");
+    // The sandbox has its own `true`, and the folder of this one may be hidden there or not.
+    project.copy_program("/bin/false", "mine/true");
+    let mine = project.join("mine");
+    let path = format!(
+        "{}:{}",
+        mine.display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let with = |words: &[&str]| project.harness_with(&[("PATH", &path)], words);
+    let run = with(&["new", "x", "-n", "2", "--", "true"]);
+    run.assert_status(1);
+    let said = format!("this machine has `{}`", mine.join("true").display());
+    assert!(run.stderr.contains(&said), "{run:?}");
+    assert!(run.stderr.contains("hint: if `/"), "{run:?}");
+    assert!(!project.join("scenarios/x.yaml").exists());
+    let run = with(&["trace", "--sandbox", "--", "true"]);
+    assert!(run.stderr.contains(&said), "{run:?}");
+    // Who says which `PATH` is meant, or which file, is not asked.
+    with(&[
+        "new",
+        "y",
+        "-n",
+        "2",
+        "--env",
+        "PATH=/usr/bin:/bin",
+        "--",
+        "true",
+    ])
+    .assert_status(0);
+    with(&["new", "z", "-n", "2", "--", "/bin/true"]).assert_status(0);
+    // The scenario of somebody else means the sandbox's, unless the sandbox alone hides this one.
+    let scenario = "workload: { run: [\"true\"] }\nsnapshot: false";
+    project.scenario("w", scenario);
+    let run = with(&["run", "scenarios/w.yaml"]);
+    match mine.starts_with("/tmp") {
+        true => {
+            run.assert_status(1);
+            assert!(run.stdout.contains(&said), "{run:?}");
+        }
+        false => {
+            run.assert_status(0);
+        }
+    }
+    project.scenario("w", &format!("{scenario}\nsandbox: {{ root: host }}"));
+    with(&["run", "scenarios/w.yaml"]).assert_status(0);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a new scenario suggests, and says, of files that must be on the disk.
 
-use super::{new, with_suggestions};
+use super::{here, new, with_suggestions};
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 
@@ -79,9 +79,7 @@ fn that_a_file_is_not_synced_is_said_only_of_what_was_written_and_of_the_last_wr
     ] {
         project.write("save.py", text);
         let words = ["--file", "a", name, "-n", "10", "--", "python3", "save.py"];
-        project
-            .harness(&[&["new"][..], &words].concat())
-            .assert_status(0);
+        here(&project, &[&["new"][..], &words].concat()).assert_status(0);
         let text = project.read(&format!("scenarios/{name}.yaml"));
         let says = |what: &str| text.contains(what);
         assert_eq!(says("is replaced whole"), is_replaced, "{name}: {text}");
