@@ -22,7 +22,7 @@ use crate::trace::{Builder, Trace, View};
 use crate::verdict::{self, About, Finding, Known, Run};
 use perf_live::events::{Origin, Sleepers};
 use perf_live::gate::Log;
-use perf_live::sandbox::{self, Left, Running, WorkDir, Workload};
+use perf_live::sandbox::{self, Running, WorkDir, Workload};
 use perf_records::record::LayoutTable;
 use perf_records::space::Stack;
 use std::collections::BTreeSet;
@@ -162,7 +162,7 @@ pub(super) fn started(
     let seen_of = seen.as_ref().filter(|_| collector.saving.is_some());
     let kept = seen_of.map(|(before, witnessed)| crash::keep(before, witnessed));
     if let (Some((before, witnessed)), Some(crash)) = (seen, &plan.crash) {
-        let left = || Known::Yes(Left::below(outside, &|path| crash.watch.has(path)));
+        let left = crash::looks(outside, &crash.watch);
         let ended = std::mem::take(&mut collector.ended);
         crash::conclude(plan, &mut run, left, (before, witnessed, ended));
     }
@@ -171,7 +171,7 @@ pub(super) fn started(
     let reads_all = saving.is_some() || plan.reads_all;
     if reads_all || !expected.is_empty() {
         let is_read = |path: &[u8]| reads_all || verdict::reads_content(expected, path);
-        run.left = Known::Yes(Left::below(outside, &is_read));
+        run.left = Known::Yes(crash::left(&run, outside, &is_read));
     }
     if let Some(mut saving) = saving {
         if let Some(log) = log {

@@ -128,7 +128,7 @@ fn replay(bench: &Bench<'_>, plan: &Plan, recording: &RecordedRun) -> Result<Run
         let (before, witnessed) = crash::kept(kept);
         let left = run.left.clone();
         let ended = std::mem::take(&mut collector.ended);
-        crash::conclude(plan, &mut run, || left, (before, witnessed, ended));
+        crash::conclude(plan, &mut run, |_| left, (before, witnessed, ended));
     }
     let (run, _) = collector.finish(run, &bench.signatures)?;
     Ok(run)

@@ -65,6 +65,39 @@ const MOST_OF_A_FILE: u64 = 16 << 20;
 /// So much of all files together.
 const MOST_OF_ALL: u64 = 64 << 20;
 
+/// How many bytes are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Of each file.
+    pub of_a_file: u64,
+    /// Of all files together.
+    pub of_all: u64,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            of_a_file: MOST_OF_A_FILE,
+            of_all: MOST_OF_ALL,
+        }
+    }
+}
+
+impl Room {
+    /// Room for files of these sizes at least.
+    #[must_use]
+    pub fn for_files(sizes: impl IntoIterator<Item = u64>) -> Self {
+        let mut room = Self::default();
+        let mut all: u64 = 0;
+        for size in sizes {
+            room.of_a_file = room.of_a_file.max(size);
+            all = all.saturating_add(size);
+        }
+        room.of_all = room.of_all.max(all);
+        room
+    }
+}
+
 /// What there is below the working directory. Paths are relative to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
@@ -109,10 +142,20 @@ impl Left {
     /// paths. The directory may be gone: then there is nothing in it.
     #[must_use]
     pub fn below(directory: &Path, is_read: &dyn Fn(&[u8]) -> bool) -> Self {
-        Self::within(directory, is_read, MOST_NAMES)
+        Self::below_with(directory, is_read, Room::default())
     }
 
-    fn within(directory: &Path, is_read: &dyn Fn(&[u8]) -> bool, most_names: usize) -> Self {
+    /// The same with room of a caller's own.
+    #[must_use]
+    pub fn below_with(directory: &Path, is_read: &dyn Fn(&[u8]) -> bool, room: Room) -> Self {
+        Self::within(directory, is_read, (MOST_NAMES, room))
+    }
+
+    fn within(
+        directory: &Path,
+        is_read: &dyn Fn(&[u8]) -> bool,
+        (most_names, room): (usize, Room),
+    ) -> Self {
         let mut left = Self::default();
         let flags = OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let root = match open(directory, flags, Mode::empty()) {
@@ -126,7 +169,8 @@ impl Left {
         let mut looker = Looker {
             root: root.as_fd(),
             is_read,
-            budget: MOST_OF_ALL,
+            budget: room.of_all,
+            of_a_file: room.of_a_file,
             names: most_names,
             left,
         };
@@ -151,6 +195,8 @@ struct Looker<'a> {
     is_read: &'a dyn Fn(&[u8]) -> bool,
     /// How many bytes may still be read.
     budget: u64,
+    /// How many bytes of one file are.
+    of_a_file: u64,
     /// How many names may still be looked at.
     names: usize,
     left: Left,
@@ -231,7 +277,7 @@ impl Looker<'_> {
     }
 
     fn content(&mut self, path: &[u8]) -> LeftContent {
-        let most = self.budget.min(MOST_OF_A_FILE);
+        let most = self.budget.min(self.of_a_file);
         let mut bytes = Vec::new();
         // One more than there is room for tells that there is more.
         let read = |file: OwnedFd| File::from(file).take(most + 1).read_to_end(&mut bytes);
@@ -378,7 +424,7 @@ mod tests {
             panic!("{:?}", left.files);
         };
         assert_eq!(bytes.len() as u64, MOST_OF_A_FILE);
-        let few = Left::within(dir.path(), &|_| false, 2);
+        let few = Left::within(dir.path(), &|_| false, (2, Room::default()));
         assert_eq!(few.files.len(), 2);
         assert_eq!(few.hides(b"anything"), Some("there are too many names"));
     }

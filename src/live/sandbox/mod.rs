@@ -33,7 +33,7 @@ pub use cgroup::{Cgroup, CgroupError, Members};
 pub use error::LaunchError;
 pub use files::{Content, File, WorkDir, WorkDirError};
 pub use launch::{Corked, Workload, launch};
-pub use left::{FileType, Left, LeftContent, LeftFile};
+pub use left::{FileType, Left, LeftContent, LeftFile, Room};
 pub use output::Captured;
 pub use part::Part;
 pub use program::{NotExecuted, Program};

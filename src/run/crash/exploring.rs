@@ -1,6 +1,7 @@
 //! Runs the recovery on each state.
 
 use super::folder::{Before, Found, compare, differences, lay};
+use super::looking::room;
 use super::witness::Witnessed;
 use crate::crash::{Built, Coverage, Ended, Kept, Lost, Part, Pieces, State, Tree, build};
 use crate::plan::{CrashPlan, Plan};
@@ -9,7 +10,7 @@ use crate::run::scenario::NoRun;
 use crate::run::{Bench, Control, Extras, RunError};
 use crate::scenario::Promises;
 use crate::verdict::{self, About, Crashed, Failure, Finding, Judgement, Known, Run, Verdict};
-use perf_live::sandbox::{Left, WorkDir};
+use perf_live::sandbox::{Left, Room, WorkDir};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write;
@@ -24,7 +25,7 @@ const ENDED: &str = "ended";
 pub(in crate::run) fn conclude(
     plan: &Plan,
     run: &mut Run<()>,
-    left: impl FnOnce() -> Known<Left>,
+    left: impl FnOnce(Room) -> Known<Left>,
     (before, witnessed, ended): (Before, Witnessed, Vec<Ended>),
 ) {
     let Some(crash) = &plan.crash else {
@@ -46,7 +47,7 @@ pub(in crate::run) fn conclude(
         }
     }
     if built.unknown.is_empty() {
-        let compared = match left() {
+        let compared = match left(room(&built.last)) {
             Known::Yes(left) => {
                 let found = Found {
                     left: &left,

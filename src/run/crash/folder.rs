@@ -236,7 +236,7 @@ pub(super) fn compare(
             (Kind::File(content), FileType::File, LeftContent::Whole(bytes)) => {
                 (content.to_vec() != *bytes).then_some("content")
             }
-            (Kind::File(_), FileType::File, _) => Some("unread content"),
+            (Kind::File(_), FileType::File, _) => Some("content, which was not read as a whole"),
             (Kind::Other { .. }, FileType::Fifo | FileType::Socket | FileType::Device, _) => None,
             _ => Some("type"),
         };

@@ -10,6 +10,7 @@
 mod exploring;
 mod folder;
 mod labels;
+mod looking;
 mod of_call;
 mod of_data;
 mod of_names;
@@ -21,5 +22,6 @@ pub(super) use exploring::{
     Tried, conclude, explore, keep, kept, laid, look_at_recovery, recover, spoken, told,
 };
 pub(super) use folder::{Before, scan};
+pub(super) use looking::{left, looks};
 pub(super) use of_sockets::Stream;
 pub(super) use witness::{Witness, Witnessed};

@@ -1,8 +1,9 @@
 //! A recording keeps what power cuts may leave.
 
-use super::{SAVE, WHOLE, json, shell};
+use super::{SAVE, WHOLE, json, scenario, shell};
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
+use std::io::Read;
 
 /// A project with a recording of its scenario.
 fn saved(project: &Project) {
@@ -42,6 +43,30 @@ fn a_recording_is_judged_by_the_states_that_its_log_allows() {
     let text = again(&unsynced, 1);
     assert!(text.contains("write(next, 4 bytes at 0)"), "{text}");
     assert!(text.contains("the recovery fails after"), "{text}");
+}
+
+#[test]
+fn a_program_larger_than_what_is_read_of_others_is_the_same_after_the_run() {
+    require!(right_to_trace());
+    let project = shell(&SAVE.replace("SYNC", "sync next"), WHOLE);
+    let large = std::fs::File::create(project.join("large")).expect("a file");
+    // More than 16 MiB, all of them written.
+    let written = std::io::copy(&mut std::io::repeat(7).take(17 << 20), &mut &large);
+    written.expect("bytes");
+    edit(&project, "files: {", "files: { large: { from: ../large }, ");
+    saved(&project);
+    project
+        .harness(&["run", "scenarios/it.yaml"])
+        .assert_status(0);
+    again(&project, 0);
+    // What the run makes of it is compared as ever.
+    let changes = "printf x | dd of=large conv=notrunc 2>&-; printf saved";
+    let crash = "model: ordered, recovers: { shell: 'true' }";
+    scenario(&project, &format!("shell: {}", json(changes)), crash);
+    edit(&project, "files: {", "files: { large: { from: ../large }, ");
+    project
+        .harness(&["run", "scenarios/it.yaml"])
+        .assert_status(0);
 }
 
 #[test]
