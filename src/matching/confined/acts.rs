@@ -8,7 +8,7 @@ use super::worlds::{is_no_file, memory_of};
 use crate::matching::answer::Answer;
 use crate::matching::field::numbers;
 use crate::scenario::PRIVILEGED;
-use crate::trace::{Deed, Part, Value};
+use crate::trace::{Deed, Part, Reached, Value};
 use core::net::{IpAddr, Ipv4Addr};
 use std::borrow::Cow;
 use syscall_model::names::{self, Abi};
@@ -44,6 +44,9 @@ pub(super) enum Thing<'d> {
 
 /// `O_CREAT`.
 const MAKES: u32 = 0o100;
+
+/// `__O_TMPFILE` (include/uapi/asm-generic/fcntl.h): the file is made in the folder of the path.
+const NAMELESS: u32 = 0o20_000_000;
 
 /// Returns all that a deed does; what other deeds said of its socket is in `sockets`.
 pub(super) fn acts<'d>(deed: &'d Deed, sockets: &mut Sockets) -> Vec<Act<'d>> {
@@ -117,6 +120,7 @@ impl<'d> Doer<'d, '_> {
                 // A handle is no name.
                 "open_by_handle_at" => Thing::Unread,
                 "mq_open" => self.queue(),
+                _ if self.has_bit("flags", NAMELESS) == Answer::Yes => nameless(self.file("path")),
                 _ => self.file("path"),
             };
             add(Realm::Reads, file(), done.and(reads));
@@ -345,6 +349,36 @@ impl<'d> Doer<'d, '_> {
             _ => Answer::Yes,
         }
     }
+}
+
+/// The file without a name that is made in a folder: it lies in it, and is called as its
+/// descriptor is.
+fn nameless(folder: Thing<'_>) -> Thing<'_> {
+    let Thing::File(part) = folder else {
+        return folder;
+    };
+    let within = |path: &mut Vec<u8>| match path.as_slice() {
+        b"." | b"./" => *path = b"#".to_vec(),
+        _ => {
+            let end = path.iter().rposition(|byte| *byte != b'/');
+            path.truncate(end.map_or(0, |end| end + 1));
+            path.extend(b"/#");
+        }
+    };
+    let mut part = part.into_owned();
+    if let Value::Path {
+        given,
+        absolute,
+        reached,
+    } = &mut part.value
+    {
+        within(given);
+        absolute.iter_mut().for_each(within);
+        if let Reached::Known { names, .. } = reached {
+            names.iter_mut().for_each(within);
+        }
+    }
+    Thing::File(Cow::Owned(part))
 }
 
 impl Thing<'_> {

@@ -68,6 +68,10 @@ impl Worlds<'_> {
 
 fn quoted(shown: Option<&str>) -> String {
     match shown {
+        // As a descriptor is called that `O_TMPFILE` gave.
+        Some(shown) if shown == "#" || shown.ends_with("/#") => {
+            format!("`{shown}`, a file without a name,")
+        }
         Some(shown) => format!("`{shown}`"),
         None => "what has no name".to_owned(),
     }

@@ -180,6 +180,46 @@ fn a_message_queue_is_the_file_that_its_file_system_has_for_it() {
 }
 
 #[test]
+fn a_file_without_a_name_lies_in_the_folder_that_it_is_made_in() {
+    // O_TMPFILE | O_RDWR
+    let made =
+        |path: &str| format!("P1 openat(filename:path=p\"{path}\", flags=4259842) = <3 made #1>");
+    let of = |writes: &[&str], path: &str| {
+        let rules = Confined {
+            writes: strings(writes),
+            ..Confined::default()
+        };
+        word(&rules, &made(path))
+    };
+    for (rule, path, said) in [
+        ("/srv/**", "/srv", "allowed"),
+        ("/srv/#", "/srv/", "allowed"),
+        ("/srv", "/srv", "not /srv/#"),
+        ("/srv/**", "/srv/in", "allowed"),
+        ("/srv/**", "/other", "not /other/#"),
+        ("data/**", "data", "allowed"),
+        ("data/**", ".", "not #"),
+        ("**", ".", "allowed"),
+    ] {
+        assert_eq!(of(&[rule], path), said, "{rule} {path}");
+    }
+    let rules = Confined {
+        writes: strings(&["/srv/**"]),
+        ..Confined::default()
+    };
+    let found = found(&rules, &made("/other"));
+    let [(Realm::Writes, Finding::Failed(said))] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    for words in [
+        "does not allow `/other/#`, a file without a name, (line 1)\n",
+        "what allows it: writes: [\"/other/#\"]",
+    ] {
+        assert!(said.text.contains(words), "{}", said.text);
+    }
+}
+
+#[test]
 fn a_relative_glob_is_below_the_working_directory_however_it_begins() {
     let globs = [
         "**", "./**", ".//**", "././**", "*/**", "**/x", "./**/x", "*/x", "*/*", "?*/**", "3", "x",
