@@ -11,6 +11,7 @@ mod blame;
 mod candidates;
 mod closed;
 mod confined;
+mod drawn;
 mod explain;
 mod field;
 mod frames;
@@ -38,6 +39,7 @@ pub use confined::{
     Confinement, Deeds, Done, Handed, HandedTo, Judged, PROCESSES, Realm, Statement, Unsure,
     changed_among, confine, needed as confined_calls, stated as stated_calls, statement,
 };
+pub use drawn::{any_port, is_drawn, shape, varying};
 pub(crate) use field::numeral;
 pub use frames::{functions_of, is_function};
 pub use judge::{Finding, Judgement, MOST_TRIES, Said, Told, judge};

@@ -7,6 +7,7 @@
 mod acts;
 mod handed;
 mod ioctls;
+mod lasting;
 mod reaches;
 mod stated;
 mod table;
@@ -23,6 +24,7 @@ use super::judge::{Finding, Said, Told};
 use crate::scenario::{BlameBy, Confined, TestRules};
 use crate::trace::{Deed, Normalised, Reached, StableName, Value};
 use acts::{Act, acts};
+use lasting::Gone;
 use reaches::Sockets;
 use std::collections::{BTreeMap, BTreeSet};
 use table::closes;
@@ -197,7 +199,7 @@ pub fn confine(
             kind.push(Offence { deed, act, by });
         }
     }
-    let family = Family::of(trace);
+    let known = (Family::of(trace), Gone::of(&deeds));
     let mut found = Vec::new();
     for (place, (rules, worlds)) in all.iter().zip(&worlds).enumerate() {
         let closed = Realm::ALL.into_iter();
@@ -205,10 +207,10 @@ pub fn confine(
             let of = |answer| offences.get(&(place, realm, answer)).map(Vec::as_slice);
             let key = rules.key(realm);
             let finding = if let Some(all @ [first, ..]) = of(Answer::No) {
-                let text = worlds.forbidden(&key, (first, all), &family);
+                let text = worlds.forbidden(&key, (first, all), &known);
                 Finding::Failed(rules.said(realm, text))
             } else if let Some(all @ [first, ..]) = of(Answer::Unknown) {
-                let text = undecided(&key, (first, all), &family);
+                let text = undecided(&key, (first, all), &known.0);
                 Finding::Unknown(rules.said(realm, text))
             } else if forgets {
                 let (key, line) = &key;

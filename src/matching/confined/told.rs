@@ -2,6 +2,7 @@
 
 use super::Offence;
 use super::acts::{Act, Thing};
+use super::lasting::Gone;
 use super::table::Realm;
 use super::worlds::{Allowed, Worlds, is_no_file, memory_of};
 use crate::matching::answer::Answer;
@@ -16,7 +17,7 @@ impl Worlds<'_> {
         &self,
         (key, line): &(String, usize),
         (first, all): (&Offence<'_>, &[Offence<'_>]),
-        family: &Family,
+        (family, gone): &(Family, Gone),
     ) -> String {
         let Act { realm, thing, .. } = &first.act;
         let allowed = match thing {
@@ -29,8 +30,8 @@ impl Worlds<'_> {
         lines.push(format!("- {}", told(first.deed)));
         lines.push(format!("  in {}", family.line_of(first.deed)));
         lines.extend(of_test(&first.by));
-        let rule = shown.map(|shown| format!("  what allows it: {}: [{shown:?}]", realm.word()));
-        lines.extend(rule);
+        let rule = shown.map(|shown| gone.rule(*realm, &shown));
+        lines.extend(rule.map(|rule| format!("  what allows it: {}: [{rule:?}]", realm.word())));
         lines.extend(self.others((first, all)));
         lines.join("\n")
     }

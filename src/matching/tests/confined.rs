@@ -616,3 +616,41 @@ fn the_first_offender_is_shown_with_its_ancestry_and_the_rule_that_allows_it() {
          what allows it: writes: [\"out/log\"]\n  nor `b`"
     );
 }
+
+#[test]
+fn what_allows_a_drawn_name_allows_it_in_the_next_run_too() {
+    let rules = Confined {
+        writes: strings(&[]),
+        network: Some(Vec::new()),
+        ..Confined::default()
+    };
+    let hint = |text: &str| {
+        let found = found(&rules, text);
+        let Some((_, Finding::Failed(said))) = found.first() else {
+            panic!("{found:?}");
+        };
+        let (_, hint) = said.text.split_once("what allows it: ").expect("a hint");
+        hint.lines().next().map(str::to_owned).expect("a line")
+    };
+    let made = |path: &str| format!("P1 openat(filename:path=p\"{path}\", flags=65) = <3 x #1>\n");
+    let renamed = "P1 rename(a:from=p\".tmpfuXX7v\", b:to=p\"state\") = 0";
+    for (text, rule) in [
+        (made(".tmpfuXX7v") + renamed, "writes: [\".tmp??????\"]"),
+        (made(".tmpfuXX7v"), "writes: [\".tmpfuXX7v\"]"),
+        (
+            made("/tmp/.tmpfuXX7v/data"),
+            "writes: [\"/tmp/.tmp??????/data\"]",
+        ),
+        (made("a[1]"), "writes: [\"a[[]1]\"]"),
+        (
+            "P1 connect(family=2, ip=\"127.0.0.1\", port=40359) = 0".to_owned(),
+            "network: [\"127.0.0.1:*\"]",
+        ),
+        (
+            "P1 connect(family=2, ip=\"127.0.0.1\", port=8080) = 0".to_owned(),
+            "network: [\"127.0.0.1:8080\"]",
+        ),
+    ] {
+        assert_eq!(hint(&text), rule, "{text}");
+    }
+}
