@@ -29,6 +29,8 @@ pub struct Check {
     confined: Vec<(String, String)>,
     texts: Vec<(&'static str, Expected)>,
     files_after: Vec<(String, Expected)>,
+    /// That of the command that it was made from, if it has one.
+    directory: Option<PathBuf>,
 }
 
 impl Check {
@@ -185,6 +187,9 @@ impl Check {
     }
 
     fn run_with(&self, keeps_trace: bool) -> Result<Outcome, Error> {
+        if let Some(folder) = &self.directory {
+            return Err(Error::Directory(folder.clone()));
+        }
         let (scenario, program) = self.scenario(keeps_trace);
         let file = Written::new(&scenario)?;
         let mut command = program::command([&file.0])?;
@@ -284,10 +289,12 @@ impl Check {
 }
 
 impl From<&Command> for Check {
-    /// Runs the program of a command with its arguments and the variables that were set for it.
+    /// Runs the program of a command with its arguments and the variables that were set for it. A
+    /// working directory is refused when it runs: a run has one of its own.
     fn from(command: &Command) -> Self {
         let args = command.get_args().map(|word| word.to_string_lossy());
         let mut check = Self::of(command.get_program()).args(args);
+        check.directory = command.get_current_dir().map(Path::to_owned);
         for (name, value) in command.get_envs() {
             if let Some(value) = value {
                 check = check.env(name.to_string_lossy(), value.to_string_lossy());

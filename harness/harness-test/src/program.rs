@@ -45,6 +45,8 @@ pub enum Error {
     Refused(String),
     /// It printed something that is not understood here.
     Line(String),
+    /// A command has a working directory of its own (`current_dir`), which a run cannot have.
+    Directory(PathBuf),
     /// A file of the test's own could not be written.
     Write(PathBuf, io::Error),
 }
@@ -74,6 +76,12 @@ impl fmt::Display for Error {
             Self::Line(line) => {
                 write!(f, "`harness` printed a line that is not understood: {line}")
             }
+            Self::Directory(folder) => write!(
+                f,
+                "the command is to run in `{}` (`current_dir`), and a run has an empty folder of its own: lay the files \
+                 that it needs into that with `Check::file`, and take `current_dir` away",
+                folder.display()
+            ),
             Self::Write(file, error) => write!(f, "cannot write `{}`: {error}", file.display()),
         }
     }

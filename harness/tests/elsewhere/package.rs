@@ -130,6 +130,22 @@ fn what_was_recorded_of_a_failure_is_no_trace() {
 }
 
 #[test]
+fn a_command_with_a_working_directory_is_refused() {
+    let mut command = Command::new(SAVE);
+    command.arg("config").current_dir("/usr");
+    let error = trace(&command).try_run().unwrap_err().to_string();
+    assert!(error.contains("is to run in `/usr` (`current_dir`)"), "{error}");
+    assert!(error.contains("`Check::file`"), "{error}");
+}
+
+#[test]
+fn a_folder_that_is_gone_has_no_part_in_a_failure() {
+    let failed = std::panic::catch_unwind(|| save().env("FAST", "1").normalised()).unwrap_err();
+    let text = failed.downcast_ref::<String>().expect("a text");
+    assert!(text.contains("there is no `fsync`") && !text.contains("snapshot `"), "{text}");
+}
+
+#[test]
 fn a_step_that_can_never_occur_is_an_error() {
     let error = Check::of("true").sequence(["fsyncc"]).try_run().unwrap_err().to_string();
     assert!(error.contains("unknown system call `fsyncc`"), "{error}");
