@@ -27,6 +27,7 @@ pub use run::Run;
 pub use sections::{asks_for, stretches};
 pub use sign::Sign;
 
+use crate::matching::{Tests, of_test};
 use crate::plan::Plan;
 use crate::trace::Normalised;
 use perf_live::events::{Account, EventAccount, MEMORY};
@@ -101,9 +102,10 @@ impl fmt::Display for Verdict {
 
 /// Judges a run by everything but its snapshot.
 ///
-/// If the workload had to be killed for its time, on the wall or on CPUs, if records were lost, or
-/// if a process outlived the main one and was killed, nothing else is judged. Reaching a limit is a
-/// failure, unless the scenario expects it. Where it is not known to which calls a fault was done,
+/// If the workload had to be killed for its time, on the wall or on CPUs, or if records were lost,
+/// nothing else is judged. If a process outlived the main one and was killed, how the main one ended
+/// and what all of them did until then is judged beside that. Reaching a limit is a failure, unless
+/// the scenario expects it. Where it is not known to which calls a fault was done,
 /// nothing is a certain failure. Then the workload's end is judged only if the author
 /// wrote that down; what the workload did until then is judged as ever.
 #[must_use]
@@ -178,7 +180,12 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
     let mut findings = limits::unexpected(plan, run);
     let found = run.survivors.yes().map_or(&[][..], Vec::as_slice);
     if findings.iter().any(|finding| finding.kind == Kind::TooLong) {
-        let alive = survivors(found, Kind::Remark, "was still alive");
+        let alive = survivors(
+            found,
+            Kind::Remark,
+            "was still alive",
+            &started_in(plan, run),
+        );
         let blocked = faults::blocked(plan, run);
         let findings = [findings, alive, blocked, missing].concat();
         return Judgement { findings };
@@ -186,14 +193,19 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
     // Processes that live at an expected timeout have outlived no main process.
     let outlived = match run.has_timed_out() {
         true => Vec::new(),
-        false => survivors(found, Kind::Outlived, "outlived the main process"),
+        false => {
+            let did = "outlived the main process";
+            survivors(found, Kind::Outlived, did, &started_in(plan, run))
+        }
     };
     if !missing.is_empty() || !outlived.is_empty() {
         let findings = match missing.is_empty() {
             true => [outlived, findings].concat(),
             false => [missing, findings, outlived].concat(),
         };
-        return Judgement { findings };
+        let mut judgement = Judgement { findings };
+        judgement.add(beside_survivors(plan, run));
+        return judgement;
     }
     let limit = limits::missed(plan, run);
     let (mut unknown, missed): (Vec<Finding>, Vec<Finding>) = limit
@@ -229,6 +241,24 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
         findings.extend(limits::unknown(plan, run));
     }
     Judgement { findings }
+}
+
+/// What is judged of a run whose main process ended before others did.
+fn beside_survivors(plan: &Plan, run: &Run) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let wanted = plan.expect.exit;
+    let is_asked = wanted.is_some() || plan.expect.limit.is_none() && !run.is_cut_short();
+    let wanted = wanted.unwrap_or(ExitKind::Code(0));
+    if let Known::Yes(exit) = &run.exit
+        && is_asked
+        && *exit != wanted
+    {
+        let text = format!("expected {wanted}, got {exit}");
+        let finding = Finding::missed(About::Exit, text);
+        findings.push(finding.but(wanted.to_string(), exit.to_string()));
+    }
+    findings.extend(events::judge(plan, run));
+    findings
 }
 
 /// Returns findings on missing records; at least one if any is missing.
@@ -267,8 +297,27 @@ pub fn overwritten(account: &Account) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
+/// The test that a survivor was started in, in words, where tests are looked for.
+fn started_in(plan: &Plan, run: &Run) -> impl Fn(&Survivor) -> Option<String> {
+    let confinement = plan.confinement.as_ref().filter(|it| it.finds_tests);
+    let has_any = run.survivors.yes().is_some_and(|found| !found.is_empty());
+    let tests = confinement.filter(|_| has_any).map(|confinement| {
+        let deeds = run.trace.in_order();
+        Tests::of(&confinement.blaming, &run.trace, &deeds)
+    });
+    move |survivor| {
+        let by = tests.as_ref()?.blame_process(survivor.process?);
+        Some(of_test(&by)?.trim_start().to_owned())
+    }
+}
+
 /// Returns a finding for each process, and one for all beyond the limit.
-fn survivors(survivors: &[Survivor], kind: Kind, did: &str) -> Vec<Finding> {
+fn survivors(
+    survivors: &[Survivor],
+    kind: Kind,
+    did: &str,
+    started_in: &dyn Fn(&Survivor) -> Option<String>,
+) -> Vec<Finding> {
     const MOST: usize = 10;
     let named = survivors.iter().take(MOST).map(|survivor| {
         let mut text = match survivor.pid {
@@ -288,7 +337,8 @@ fn survivors(survivors: &[Survivor], kind: Kind, did: &str) -> Vec<Finding> {
             };
             text += ",";
         }
-        format!("{text} {did}")
+        let test = started_in(survivor).map(|test| format!(", started {test}"));
+        format!("{text} {did}{}", test.unwrap_or_default())
     });
     let more = survivors.len().saturating_sub(MOST);
     let all = named.chain((more > 0).then(|| format!("and {more} more {did}")));
@@ -350,8 +400,12 @@ mod tests {
             pid,
             command: words(of),
             parent: parent.map(|(pid, of)| (pid, words(of))),
+            process: None,
         };
-        joined(&survivors(&[survivor], Kind::Remark, "lived"), "")
+        joined(
+            &survivors(&[survivor], Kind::Remark, "lived", &|_| None),
+            "",
+        )
     }
 
     #[test]
@@ -383,14 +437,18 @@ mod tests {
             Survivor {
                 pid: 1,
                 command: words("a"),
-                parent: None
+                parent: None,
+                process: None
             };
             13
         ];
-        let reasons = survivors(&all, Kind::Remark, "lived");
+        let reasons = survivors(&all, Kind::Remark, "lived", &|_| None);
         assert_eq!(reasons.len(), 11);
         assert_eq!(reasons.last().map(AsRef::as_ref), Some("and 3 more lived"));
-        assert_eq!(survivors(&all[..10], Kind::Remark, "lived").len(), 10);
-        assert_eq!(survivors(&[], Kind::Remark, "lived"), []);
+        assert_eq!(
+            survivors(&all[..10], Kind::Remark, "lived", &|_| None).len(),
+            10
+        );
+        assert_eq!(survivors(&[], Kind::Remark, "lived", &|_| None), []);
     }
 }

@@ -7,6 +7,7 @@
 mod calls;
 mod lines;
 mod printed;
+mod processes;
 mod started;
 #[cfg(test)]
 mod tests;
@@ -248,7 +249,11 @@ impl Tests {
     /// Returns the test that did this.
     #[must_use]
     pub fn blame(&self, deed: &Deed) -> Blamed {
-        let line = self.line(deed.task, deed.entered);
+        self.at(deed.task, deed.entered)
+    }
+
+    fn at(&self, task: StableName, now: u64) -> Blamed {
+        let line = self.line(task, now);
         let found = match self.by {
             BlameBy::Process => {
                 let mut oldest = line.iter().rev();
@@ -257,8 +262,8 @@ impl Tests {
                     (begun <= moment).then(|| Blamed::among(started.names().to_vec()))
                 })
             }
-            BlameBy::Thread => self.by_thread(&line, deed.entered),
-            BlameBy::Output => self.by_output(&line, deed.entered),
+            BlameBy::Thread => self.by_thread(&line, now),
+            BlameBy::Output => self.by_output(&line, now),
         };
         // Who made the first of the line is not known, if it is not the command itself.
         let is_whole = line.last().is_some_and(|(task, _)| task.process == 1);

@@ -311,8 +311,8 @@ impl<'a> Collector<'a> {
                 self.n_submissions
             )));
         }
-        findings.append(&mut run.findings);
-        run.findings = findings;
+        run.findings.splice(0..0, findings);
+        super::survivors::number(&mut run, &trace, self.plan.world.is_none());
         Ok((run.with(normalised), trace))
     }
 }

@@ -1,7 +1,8 @@
 //! Finds the processes that outlive the main one, and kills them.
 
 use super::setting::Setting;
-use crate::verdict::Known;
+use crate::trace::Trace;
+use crate::verdict::{Known, Run};
 use perf_live::host::{Host, ProcessStatus};
 use perf_live::ring::Look;
 use perf_live::sandbox::Running;
@@ -234,12 +235,23 @@ struct Looked {
     missed: Vec<Survivor>,
 }
 
+/// Finds the survivors of a run in its trace.
+pub(super) fn number(run: &mut Run<()>, trace: &Trace, is_bare: bool) {
+    let Known::Yes(survivors) = &mut run.survivors else {
+        return;
+    };
+    for survivor in survivors.iter_mut().filter(|it| it.pid != 0) {
+        survivor.process = trace.process(survivor.pid, is_bare);
+    }
+}
+
 fn survivor(living: Living) -> Survivor {
     let creator = living.creator;
     Survivor {
         pid: living.id.unwrap_or(0),
         command: living.command,
         parent: creator.map(|creator| (creator.id.unwrap_or(0), creator.command)),
+        process: None,
     }
 }
 

@@ -321,5 +321,16 @@ pub struct Trace {
     ports: ports::Ports,
 }
 
+impl Trace {
+    /// The number of the process that had an id last: in the workload's own namespace, or that of
+    /// the machine where `is_bare` says that these are one.
+    pub(crate) fn process(&self, id: i32, is_bare: bool) -> Option<u32> {
+        let outer = || self.ids.outer(id, u64::MAX).filter(|_| is_bare);
+        let thread = self.ids.inner(id, u64::MAX).or_else(outer)?;
+        let name = *people::number(&self.logs).get(&thread)?;
+        Some(name.process)
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -199,6 +199,14 @@ impl Finding {
         }
     }
 
+    /// Whether it is about what a run did, and not about what it left.
+    fn is_of_deeds(&self) -> bool {
+        matches!(
+            self.about,
+            About::Confined(_) | About::Events | About::Section(_) | About::Exit
+        )
+    }
+
     /// Adds where that stands.
     pub(super) fn place(&mut self, positions: &Positions, at: &KeyPath) {
         let (line, column) = positions.get(at);
@@ -309,12 +317,16 @@ impl Judgement {
     }
 
     /// Adds further findings, as far as they can be judged: none for a run that had to be killed,
-    /// and only unknown ones for a run with a loss.
+    /// of one whose last processes were killed only what it did, and only unknown ones for a run with
+    /// a loss.
     pub fn add(&mut self, others: impl IntoIterator<Item = Finding>) {
-        let is_ended = self.has(Kind::TooLong) || self.has(Kind::Outlived);
+        let is_ended = self.has(Kind::TooLong);
+        let has_survivors = self.has(Kind::Outlived);
         let is_lost = self.has(Kind::Lost);
         for finding in others {
-            let is_judged = !is_ended && (!is_lost || finding.kind == Kind::Unknown);
+            let is_judged = !is_ended
+                && (!has_survivors || finding.is_of_deeds())
+                && (!is_lost || finding.kind == Kind::Unknown);
             if is_judged && !self.findings.contains(&finding) {
                 self.findings.push(finding);
             }
@@ -366,6 +378,15 @@ mod tests {
         assert_eq!(after(Kind::Lost, &others), "first u");
         assert_eq!(after(Kind::Outlived, &others), "first");
         assert_eq!(after(Kind::TooLong, &others), "first");
+        // Of a run whose last processes were killed what it did stands.
+        let mut judgement = Judgement::of(found(Kind::Outlived, "first"));
+        let wrote = About::Confined("writes".to_owned());
+        judgement.add([
+            Finding::missed(wrote, "writes"),
+            Finding::missed(About::Stdout, "output"),
+        ]);
+        assert_eq!(joined(&judgement.findings, " "), "first writes");
+        assert_eq!(judgement.verdict(), Verdict::Leak);
         assert_eq!(after(Kind::Unknown, &[(Kind::Unknown, "first")]), "first");
     }
 

@@ -211,6 +211,9 @@ pub struct Survivor {
     pub command: Vec<String>,
     /// Its creator, if the trace tells: its id, or 0, and its command line at that time.
     pub parent: Option<(i32, Vec<String>)>,
+    /// Its number in the run's trace, if that is known.
+    #[serde(default)]
+    pub process: Option<u32>,
 }
 
 /// A user that a workload can run as.

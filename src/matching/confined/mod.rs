@@ -17,6 +17,7 @@ mod worlds;
 pub use handed::{Handed, HandedTo, Judged};
 pub use stated::{Deeds, Done, Statement, Unsure, changed_among, statement};
 pub use table::{PROCESSES, Realm, needed, stated};
+pub use told::of_test;
 
 use super::answer::Answer;
 use super::blame::{Blamed, Blaming, Tests};

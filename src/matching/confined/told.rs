@@ -101,8 +101,8 @@ pub(super) fn undecided(
     lines.join("\n")
 }
 
-/// The test that did it.
-fn of_test(by: &Blamed) -> Option<String> {
+/// The test that did it, in a line of its own.
+pub fn of_test(by: &Blamed) -> Option<String> {
     match by {
         Blamed::Nothing => None,
         Blamed::Test(name) => Some(format!("  in test {}", perf_records::units::shown(name))),

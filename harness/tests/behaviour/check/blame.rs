@@ -63,6 +63,26 @@ tests: { \"net::*\": { confined: { network: [\"127.0.0.1:*\"] } } }
 }
 
 #[test]
+fn a_process_that_outlives_the_command_is_told_with_the_test_that_started_it() {
+    require!(right_to_trace());
+    let rules = "expect: { confined: { network: [] } }\n\
+                 tests: { \"disk::*\": { confined: { network: [] } } }\n";
+    let project = project(rules);
+    project.write(
+        "t-1",
+        "#!/bin/sh\ncase $2 in disk::saves) sleep 300 & ;; esac\n",
+    );
+    let run = project.checked("./runner");
+    run.assert_status(1);
+    assert!(
+        run.stderr
+            .contains("outlived the main process, started in test disk::saves"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
 fn a_test_that_starts_a_process_in_the_name_of_another_is_itself() {
     require!(right_to_trace());
     require!(program("python3"));

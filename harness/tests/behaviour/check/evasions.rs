@@ -27,6 +27,21 @@ fn a_child_that_outlives_the_command_is_ended_and_said() {
 }
 
 #[test]
+fn what_a_command_did_is_said_beside_the_process_that_outlived_it() {
+    require!(right_to_trace());
+    let run = ruled(NO_WRITES).checked("echo x > made; sleep 300 & exit 3");
+    run.assert_status(1);
+    for said in [
+        "leak",
+        "outlived the main process",
+        "does not allow `made`",
+        "expected exit status 0, got exit status 3",
+    ] {
+        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn a_daemon_that_writes_before_it_ends_is_seen() {
     require!(right_to_trace());
     let run = ruled(NO_WRITES)
