@@ -289,13 +289,8 @@ pub fn resolve(
     }
     // With `expect_failure`, only the expectations are judged.
     let compared = view.as_ref().filter(|_| scenario.expect_failure.is_none());
-    overwriting::check(
-        scenario,
-        &events,
-        &expected.marks,
-        &expected.spans,
-        compared,
-    )?;
+    let (marks, spans) = (&expected.marks, &expected.spans);
+    overwriting::check(scenario, &events, marks, spans, compared)?;
     let lack = compared.and_then(|view| memory::unread(&events, view, facts.without_bpf));
     let lack = lack.or_else(|| needs.unmet(&events, facts.without_bpf));
     let lack = lack.or_else(|| calls::unseen(&events, &expected.names(), compared));

@@ -1,6 +1,8 @@
 //! Rules that let a command do what it did.
 
-use crate::matching::{Deeds, Done, PROCESSES, Realm, Statement, any_port, varying};
+use crate::matching::{
+    Deeds, Done, PROCESSES, Realm, Statement, any_port, is_drawn, shape, varying,
+};
 use crate::scenario::RulesDraft;
 use perf_live::units::ExitKind;
 use perf_records::glob::{is_glob, path_glob};
