@@ -6,6 +6,7 @@ mod answered;
 mod between;
 mod confined;
 mod confined_calls;
+mod confined_names;
 mod effort;
 mod exhaustive;
 mod explained;

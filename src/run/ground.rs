@@ -29,6 +29,8 @@ struct Known {
     /// Whether these are all of those in the folders; a recording does not tell.
     tells_links: bool,
     machine: Option<Machine>,
+    /// Those that are programs which the kernel loads by itself.
+    loaded: BTreeSet<Vec<u8>>,
     /// How mounts were shared; `None` where that is not known.
     sharing: Option<Sharing>,
 }
@@ -129,11 +131,13 @@ impl Names {
     pub(super) fn recorded(
         directory: Option<Vec<u8>>,
         found: BTreeMap<Vec<u8>, Found>,
+        loaded: BTreeSet<Vec<u8>>,
         sharing: Option<Sharing>,
     ) -> Self {
         Self(Arc::new(Mutex::new(Known {
             folders: directory.into_iter().collect(),
             found,
+            loaded,
             sharing,
             ..Known::default()
         })))
@@ -164,6 +168,12 @@ impl Names {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .sharing
+    }
+
+    /// Returns the programs that the kernel loads by itself, of those that were asked for.
+    pub(super) fn loaded(&self) -> BTreeSet<Vec<u8>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.loaded.clone()
     }
 
     /// Returns all that was looked up so far.
@@ -198,9 +208,12 @@ impl Ground for Names {
     }
 
     fn is_program(&mut self, path: &[u8]) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let machine = known.machine.as_ref();
-        machine.is_some_and(|machine| machine.has_program(Path::new(OsStr::from_bytes(path))))
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let has = |machine: &Machine| machine.has_program(Path::new(OsStr::from_bytes(path)));
+        if known.machine.as_ref().is_some_and(has) {
+            known.loaded.insert(path.to_vec());
+        }
+        known.loaded.contains(path)
     }
 
     fn sharing(&self) -> Sharing {

@@ -115,17 +115,9 @@ pub(super) fn workload(
     environment.extend(plan.workload.env.clone());
     let path = environment.get("PATH").cloned().unwrap_or_default();
     let program = argv.first().copied().unwrap_or_default();
-    let name = OsStr::new(program);
-    let found = Program::find(name, OsStr::new(&path), dir)
-        .map_err(|error| error.or_elsewhere(&world))
-        .and_then(|found| match plan.workload.env.contains_key("PATH") {
-            true => Ok(found),
-            // A file with a version manager's name before the system's is no reason to refuse what
-            // others run: what only the sandbox takes away is.
-            false => found.or_another(name, &world, true),
-        });
     Ok(sandbox::Workload {
-        program: found.map_err(sandbox::LaunchError::NotExecuted)?,
+        program: Program::find(OsStr::new(program), OsStr::new(&path), dir)
+            .map_err(|error| sandbox::LaunchError::NotExecuted(error.or_elsewhere(&world)))?,
         arguments: argv
             .iter()
             .map(|&argument| c_string(argument.to_owned()))

@@ -81,13 +81,13 @@ impl Writer<'_> {
     }
 }
 
-/// The parts of an address that was not read. A socket of a family that has no other addresses sends
-/// to one of that family, or not at all.
+/// The parts of an address that was not read. A socket of one of these families sends to an address
+/// of its own, or not at all.
 fn unread(call: &Call) -> [Value; 4] {
-    const UNSPECIFIED: i32 = 0;
-    const UNIX: i32 = 1;
-    const INTERNET: i32 = 2;
-    const INTERNET_6: i32 = 10;
+    const NETLINK: i32 = 16;
+    const PACKET: i32 = 17;
+    const ALG: i32 = 38;
+    const VSOCK: i32 = 40;
     let family = match call.files.argument(0) {
         Lookup::Open(file) => match &file.kind {
             FileKind::Socket(socket) => socket.family,
@@ -96,11 +96,11 @@ fn unread(call: &Call) -> [Value; 4] {
         _ => None,
     };
     match family {
-        None | Some(UNSPECIFIED | UNIX | INTERNET | INTERNET_6) => [(); 4].map(|()| Value::Unread),
-        Some(family) => {
+        Some(family @ (NETLINK | PACKET | ALG | VSOCK)) => {
             let family = constant(&tables::ADDRESS_FAMILIES, family as u64);
             [family, Value::Nothing, Value::Nothing, Value::Nothing]
         }
+        _ => [(); 4].map(|()| Value::Unread),
     }
 }
 

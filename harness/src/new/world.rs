@@ -1,6 +1,7 @@
 //! What the command finds around it: variables, standard input, the sandbox, and how it is to end.
 
 use super::NewError;
+use crate::note;
 use nix::sys::signal::Signal;
 use perf_live::files;
 use perf_live::sandbox::{Network, Program, Root, Survivors, UserSpec, WorldSpec};
@@ -82,7 +83,8 @@ impl World {
         world
     }
 
-    /// Refuses a command that is another program there than in the shell that it was typed in.
+    /// Refuses a command that is another program there, as the shell's is hidden, and says so of one
+    /// that is another for another reason.
     pub(super) fn finds(&self, name: Option<&String>, bench: &Bench<'_>) -> Result<(), NewError> {
         let Some(name) = name.filter(|_| !self.env().contains_key("PATH")) else {
             return Ok(());
@@ -91,7 +93,15 @@ impl World {
         // What is not found is told of by the run.
         if let Ok(found) = Program::find(name, OsStr::new(PATH), Path::new("/")) {
             let world = bench.worlds.own(&self.sandbox(), None);
-            found.or_another(name, &world, false)?;
+            let found = found.or_another(name, &world)?;
+            if let Some(other) = found.other_here(name) {
+                note!(
+                    "harness: `{}` is `{}` in the sandbox, and `{}` in your shell",
+                    name.display(),
+                    found.path().display(),
+                    other.display()
+                );
+            }
         }
         Ok(())
     }

@@ -80,7 +80,7 @@ pub(crate) fn workload(
         None => program,
         Some(_) => program
             .map_err(|error| error.or_elsewhere(&world))
-            .and_then(|found| found.or_another(name, &world, false)),
+            .and_then(|found| found.or_another(name, &world)),
     };
     Ok(Workload {
         program: program.map_err(Trouble::NotExecuted)?,

@@ -51,6 +51,22 @@ fn what_is_recorded_for_it_is_in_no_snapshot_and_a_recording_is_judged_alike() {
 }
 
 #[test]
+fn a_program_that_executed_itself_is_known_in_a_recording_too() {
+    require!(right_to_trace());
+    let yaml = "\
+workload: { run: [env, sh, -c, 'exec /proc/self/exe -c :'] }
+trace: { events: [{ syscalls: [exit_group] }] }
+expect: { confined: { programs: ['/usr/**', '/bin/**'] } }
+snapshot: false
+";
+    let project = Project::with("it", yaml);
+    let run = ["run", "--save", "saved", "scenarios"];
+    project.harness(&run).assert_status(0);
+    let again = ["run", "--from", "saved/it.data", "scenarios/it.yaml"];
+    project.harness(&again).assert_status(0);
+}
+
+#[test]
 fn the_parts_of_an_address_are_fields() {
     require!(right_to_trace());
     require!(program("python3"));

@@ -260,5 +260,5 @@ fn test_functions_check_a_program_in_one_call() {
     let output = package().call(&package().checks, &[], &[]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
-    assert!(text.contains("8 passed"), "{text}");
+    assert!(text.contains("10 passed"), "{text}");
 }

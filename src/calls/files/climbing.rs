@@ -40,7 +40,7 @@ impl Moves {
     }
 
     /// A number that is the same as long as nothing is moved; `None` while something may be.
-    fn at_rest(self) -> Option<u64> {
+    pub(super) fn at_rest(self) -> Option<u64> {
         (self.entered == self.ended).then_some(self.ended)
     }
 }
@@ -50,11 +50,13 @@ pub(super) fn moves(name: &str) -> bool {
     MOVING.contains(&name)
 }
 
-/// The calls that must be recorded beside [`needed`](super::needed), for `..` to lead where the name
-/// in front of it lies.
-pub const MOVING: [&str; 7] = [
+/// The calls that must be recorded beside [`needed`](super::needed), for `..` to lead where the
+/// name in front of it lies.
+pub const MOVING: [&str; 9] = [
+    "chroot",
     "mount",
     "move_mount",
+    "pivot_root",
     "rename",
     "renameat",
     "renameat2",
@@ -72,25 +74,28 @@ pub(super) struct Climbed<'a> {
 }
 
 impl Tables {
-    /// Takes the `..` at the beginning of a path together with the name of an open folder.
+    /// Takes the `..` at the beginning of a path together with the name of an open folder, for a
+    /// task with this root.
     pub(super) fn climb<'a>(
         &self,
         call: &Call,
         folder: &'a OpenFile,
-        root: &[u8],
+        root: Option<&[u8]>,
         path: &'a [u8],
     ) -> Option<Climbed<'a>> {
         const IN_ROOT: u64 = 0x10;
         let base = folder.path()?;
         let Direct { parts, since } = folder.direct;
         let leaves = resolve_flags(call).is_some_and(|flags| flags & IN_ROOT == 0);
-        let is_unmoved = leaves && since.is_some() && since == self.moves.at_rest();
+        // Another root may have several names.
+        let is_free = leaves && root == Some(b"/");
+        let is_unmoved = is_free && since.is_some() && since == self.moves.at_rest();
         let mut climbed = Climbed {
             base,
             path,
             parts: if is_unmoved { parts } else { 0 },
         };
-        while let Some((above, rest)) = climbed.step(root) {
+        while let Some((above, rest)) = climbed.step() {
             climbed = Climbed {
                 base: above,
                 path: rest,
@@ -108,15 +113,16 @@ impl Tables {
         call: &Call,
     ) -> Direct {
         let parts = self.direct_parts(over, argument, call);
+        let since = self.moves.at_rest();
         Direct {
             parts: parts.unwrap_or(0),
-            since: self.moves.at_rest(),
+            since: since.filter(|_| over.pending.moves == since),
         }
     }
 
     fn direct_parts(&self, over: &Over<'_>, argument: PathArgument, call: &Call) -> Option<usize> {
         let given = whole(call, usize::from(argument.path), Moment::Enter)?;
-        let root = self.directories.get(over.at.directory)?.root.as_deref()?;
+        let root = self.directories.get(over.at.directory)?.root.as_deref();
         let folder = match argument
             .directory
             .map(|place| call.files.argument(place.into()))
@@ -144,7 +150,7 @@ impl Tables {
 }
 
 impl<'a> Climbed<'a> {
-    fn step(&self, root: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    fn step(&self) -> Option<(&'a [u8], &'a [u8])> {
         let rest = self.path.strip_prefix(b"..")?;
         let rest = match rest.split_first() {
             None => rest,
@@ -152,7 +158,7 @@ impl<'a> Climbed<'a> {
             Some(_) => return None,
         };
         let slash = self.base.iter().rposition(|byte| *byte == b'/')?;
-        let is_direct = self.parts > 0 && self.base != root;
+        let is_direct = self.parts > 0 && self.base != b"/";
         is_direct.then(|| (&self.base[..slash.max(1)], rest))
     }
 }

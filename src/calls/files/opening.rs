@@ -244,7 +244,7 @@ impl Tables {
             }
             _ => None,
         };
-        let root = directory.root.as_deref().unwrap_or(b"/");
+        let root = directory.root.as_deref();
         let climbed = file.and_then(|file| self.climb(call, file, root, given));
         let (base, given) = match (file, climbed) {
             (_, Some(climbed)) => (Some(climbed.base), climbed.path),

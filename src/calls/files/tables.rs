@@ -89,6 +89,8 @@ pub(super) struct Pending {
     pub(super) first: Option<Number>,
     /// [`Directory::version`]; `None` where another thread was changing it.
     pub(super) version: Option<u64>,
+    /// [`Moves::at_rest`] when it was entered.
+    pub(super) moves: Option<u64>,
     /// When it was entered, by the clock of names.
     pub(super) since: u64,
     /// Where its paths led; known when it is over.
@@ -232,6 +234,7 @@ impl Tables {
             files: Files::default(),
             first: None,
             version: self.steady(at),
+            moves: self.moves.at_rest(),
             since: 0,
             walks: Walks::new(),
             undo: None,

@@ -42,7 +42,7 @@ pub enum NotExecuted {
         /// What it is for the harness.
         found: PathBuf,
         /// The folder of the host's that the sandbox hides, and that this is in.
-        hidden: Option<&'static str>,
+        hidden: &'static str,
     },
     /// The file has no execute permission, or a folder on the way does not let through.
     #[error("`{program}` could not be executed: permission denied")]
@@ -120,15 +120,10 @@ impl NotExecuted {
             Self::Elsewhere { found, hidden, .. } => {
                 Some(way_to(found, hidden.is_some()))
             }
-            Self::Another {
-                inside,
-                found,
-                hidden,
-                ..
-            } => Some(format!(
+            Self::Another { inside, found, .. } => Some(format!(
                 "if `{}` is meant, name that; if not, {}",
                 inside.display(),
-                way_to(found, hidden.is_some())
+                way_to(found, true)
             )),
             Self::HiddenInterpreter { .. } => {
                 Some("choose `sandbox: { root: host }`, or install it elsewhere".to_owned())
@@ -225,38 +220,34 @@ impl Program {
     }
 
     /// Refuses a program that was found for its name where the workload is, if this process finds
-    /// another file for that name in its own `PATH`: the one that is meant is most likely that. With
-    /// `hidden_alone` only if that file is in a folder that the world hides.
+    /// another file for that name in its own `PATH`, and the world alone hides that one.
     ///
     /// # Errors
     /// [`NotExecuted::Another`].
-    pub fn or_another(
-        self,
-        name: &OsStr,
-        world: &World,
-        hidden_alone: bool,
-    ) -> Result<Self, NotExecuted> {
-        if name.as_bytes().contains(&b'/') {
-            return Ok(self);
-        }
-        let file = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
-        let Some(found) = found_here(name) else {
+    pub fn or_another(self, name: &OsStr, world: &World) -> Result<Self, NotExecuted> {
+        let Some(found) = self.other_here(name) else {
             return Ok(self);
         };
-        if file(&found) == file(&self.0) {
-            return Ok(self);
-        }
         let real = found.canonicalize().unwrap_or_else(|_| found.clone());
-        let hidden = world.hides(&found).or_else(|| world.hides(&real));
-        if hidden_alone && hidden.is_none() {
-            return Ok(self);
+        match world.hides(&real) {
+            None => Ok(self),
+            Some(hidden) => Err(NotExecuted::Another {
+                program: name.to_string_lossy().into_owned(),
+                inside: self.0,
+                found,
+                hidden,
+            }),
         }
-        Err(NotExecuted::Another {
-            program: name.to_string_lossy().into_owned(),
-            inside: self.0,
-            found,
-            hidden,
-        })
+    }
+
+    /// The other file that this process finds for a name in its own `PATH`.
+    #[must_use]
+    pub fn other_here(&self, name: &OsStr) -> Option<PathBuf> {
+        if name.as_bytes().contains(&b'/') {
+            return None;
+        }
+        let file = |path: &Path| path.metadata().map(|file| (file.dev(), file.ino())).ok();
+        found_here(name).filter(|found| file(found) != file(&self.0))
     }
 
     /// The file, relative to the working directory of the workload where it is relative.

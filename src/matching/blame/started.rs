@@ -102,18 +102,19 @@ enum Run<'a> {
 }
 
 /// Options of Go's test programs that have a value only behind `=`.
-const WITHOUT_VALUE: [&[u8]; 7] = [
+const WITHOUT_VALUE: [&[u8]; 8] = [
     b"artifacts",
     b"benchmem",
     b"failfast",
     b"fullpath",
+    b"fuzzworker",
     b"paniconexit0",
     b"short",
     b"v",
 ];
 
-/// Reads options as Go's package `flag` does: the last one counts, and none behind `--` or the first
-/// word that is no option.
+/// Reads options as Go's package `flag` does: the last one counts, and none behind `--` or the
+/// first word that is no option.
 fn of_go<'a>(words: &[&'a [u8]]) -> Go<'a> {
     let mut go = Go::default();
     let mut is_certain = true;

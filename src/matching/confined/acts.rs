@@ -359,6 +359,10 @@ fn nameless(folder: Thing<'_>) -> Thing<'_> {
     };
     let within = |path: &mut Vec<u8>| match path.as_slice() {
         b"." | b"./" => *path = b"#".to_vec(),
+        [.., b'/', b'.'] => {
+            path.pop();
+            path.push(b'#');
+        }
         _ => {
             let end = path.iter().rposition(|byte| *byte != b'/');
             path.truncate(end.map_or(0, |end| end + 1));

@@ -70,6 +70,9 @@ pub struct Saved {
     /// How mounts were shared then, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     shared: Option<LaidMounts>,
+    /// Files that were programs which the kernel loads by itself, of those that were executed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    loaded: Vec<Bytes>,
     /// The calls that were held for faults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     held: Vec<HeldCall>,
@@ -217,6 +220,10 @@ impl Saved {
                 .names
                 .as_ref()
                 .and_then(|names| Some(names.shares()?.into())),
+            loaded: setting.names.as_ref().map_or_else(Vec::new, |names| {
+                let loaded = names.loaded();
+                loaded.iter().map(|path| path.as_slice().into()).collect()
+            }),
             held: setting.held.as_ref().map(held::kept).unwrap_or_default(),
             faults: run.faults.yes().cloned(),
             programs: executed::keep(&run.programs),
@@ -295,7 +302,9 @@ impl Saved {
                 let names = names.iter();
                 let found = names.map(|(path, lay)| (path.to_vec(), lay.found()));
                 let directory = self.directory.as_ref().map(Bytes::to_vec);
-                Names::recorded(directory, found.collect(), self.shared.map(Into::into))
+                let loaded = self.loaded.iter().map(Bytes::to_vec).collect();
+                let shared = self.shared.map(Into::into);
+                Names::recorded(directory, found.collect(), loaded, shared)
             }),
             reads_memory: self.reads_memory,
             of_group: self.of_group,

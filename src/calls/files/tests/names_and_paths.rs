@@ -150,6 +150,37 @@ fn two_dots_stay_where_a_folder_may_have_been_moved_meanwhile() {
 }
 
 #[test]
+fn two_dots_stay_where_a_folder_was_moved_while_it_was_opened() {
+    let mut it = Story::new();
+    it.fork(1, 2);
+    it.enter(1, "openat", &[AT_FDCWD, 0x1000, NOFOLLOW]);
+    let pieces = vec![given(0, "/a/b"), given(1, "/c/b")];
+    it.call(2, "rename", &[0x1000, 0x1000], 0, pieces);
+    it.leave(1, 3, vec![given(1, "/a/b")]);
+    let words = [3, 0x1000, 0];
+    let call = it.call(1, "openat", &words, 4, vec![given(1, "..")]);
+    assert_eq!(shown(4, call.files.result()), "4</a/b/..>");
+}
+
+/// The new root may be the folder by another name.
+#[test]
+fn two_dots_stay_where_a_task_has_another_root() {
+    for call in ["chroot", "pivot_root"] {
+        let mut it = Story::new();
+        it.open_as(1, "/real/in", NOFOLLOW, 3);
+        it.call(1, call, &[0x1000, 0x1000], 0, vec![given(0, "/link")]);
+        let words = [3, 0x1000, 0];
+        let call = it.call(1, "openat", &words, 4, vec![given(1, "..")]);
+        assert_ne!(shown(4, call.files.result()), "4</real>");
+        let words = [3, 0x1000, NOFOLLOW];
+        it.call(1, "openat", &words, 5, vec![given(1, "x")]);
+        let words = [5, 0x1000, 0];
+        let call = it.call(1, "openat", &words, 6, vec![given(1, "..")]);
+        assert_ne!(shown(6, call.files.result()), "6</real/in>");
+    }
+}
+
+#[test]
 fn two_dots_stay_below_a_folder_that_is_taken_for_the_root() {
     const IN_ROOT: u64 = 0x10;
     let mut it = Story::new();
