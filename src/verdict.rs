@@ -105,9 +105,9 @@ impl fmt::Display for Verdict {
 /// If the workload had to be killed for its time, on the wall or on CPUs, or if records were lost,
 /// nothing else is judged. If a process outlived the main one and was killed, how the main one
 /// ended and what all of them did until then is judged beside that. Reaching a limit is a failure,
-/// unless the scenario expects it. Where it is not known to which calls a fault was done, nothing is
-/// a certain failure. Then the workload's end is judged only if the author wrote that down; what the
-/// workload did until then is judged as ever.
+/// unless the scenario expects it. Where it is not known to which calls a fault was done, nothing
+/// is a certain failure. Then the workload's end is judged only if the author wrote that down; what
+/// the workload did until then is judged as ever.
 #[must_use]
 pub fn judge(plan: &Plan, run: &Run) -> Judgement {
     if run.interrupted {

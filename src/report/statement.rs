@@ -7,10 +7,12 @@ use super::json::{Exit, object_line};
 use crate::matching::{Blamed, Deeds, Done, Statement, Unsure};
 use crate::verdict::Known;
 use folded::{Line, folded};
+use perf_live::host::is_of_procfs;
 use perf_live::units::ExitKind;
 use perf_records::units::{shell_word, shown};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// What a command did, with how much of it is known.
@@ -120,7 +122,7 @@ impl<'a> Stated<'a> {
         }
         let is_looked_at = |folder: &Path| self.looked_at.iter().any(|it| folder.starts_with(it));
         // What lies there is made by the kernel when it is looked at.
-        let is_kernels = |folder: &Path| ["/proc", "/sys"].iter().any(|it| folder.starts_with(it));
+        let is_kernels = |folder: &Path| is_of_procfs(folder.as_os_str().as_bytes());
         let can_help = |folder: &&Path| {
             let is_of_files = folder.is_absolute() && !is_kernels(folder);
             is_of_files && folder.parent().is_some() && !is_looked_at(folder)

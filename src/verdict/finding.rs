@@ -317,8 +317,8 @@ impl Judgement {
     }
 
     /// Adds further findings, as far as they can be judged: none for a run that had to be killed,
-    /// of one whose last processes were killed only what it did, and only unknown ones for a run with
-    /// a loss.
+    /// of one whose last processes were killed only what it did, and only unknown ones for a run
+    /// with a loss.
     pub fn add(&mut self, others: impl IntoIterator<Item = Finding>) {
         let is_ended = self.has(Kind::TooLong);
         let has_survivors = self.has(Kind::Outlived);

@@ -83,8 +83,8 @@ impl World {
         world
     }
 
-    /// Refuses a command that is another program there, as the shell's is hidden, and says so of one
-    /// that is another for another reason.
+    /// Refuses a command that is another program there, as the shell's is hidden, and says so of
+    /// one that is another for another reason.
     pub(super) fn finds(&self, name: Option<&String>, bench: &Bench<'_>) -> Result<(), NewError> {
         let Some(name) = name.filter(|_| !self.env().contains_key("PATH")) else {
             return Ok(());

@@ -121,8 +121,6 @@ impl Tables {
         call: &mut Call,
     ) {
         if what == What::IoUring {
-            // What it is given to do may be to move folders.
-            self.moves.enter();
             match self.made_ring(over.at, number, call) {
                 Some(true) => {}
                 Some(false) => return,
@@ -153,6 +151,7 @@ impl Tables {
     /// read, it is one if it was closed before: the kernel gives no number that is open.
     fn made_ring(&mut self, at: At, number: u32, call: &Call) -> Option<bool> {
         const REGISTERED_FD_ONLY: u32 = 1 << 15;
+        self.moves.enter(); // What it is given to do may be that, at any time.
         let table = self.tables.get(at.table);
         let was_closed = table.is_some_and(|table| matches!(table.get(number), Number::Closed));
         if !self.watched.submissions && polls_itself(call) != Some(false) {

@@ -36,8 +36,8 @@ pub trait Ground: fmt::Debug + Send {
         false
     }
 
-    /// Whether under an absolute path lay a program that the kernel loads by itself, from before the
-    /// run on and until now; `false` where that is not known.
+    /// Whether under an absolute path lay a program that the kernel loads by itself, from before
+    /// the run on and until now; `false` where that is not known.
     fn is_program(&mut self, path: &[u8]) -> bool {
         let _ = path;
         false

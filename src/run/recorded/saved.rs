@@ -145,6 +145,7 @@ impl Saved {
     /// Returns what a recording should keep of a run.
     #[must_use]
     pub fn of(plan: &EventsPlan, setting: &Setting, run: &Run<()>) -> Self {
+        let names = setting.names.as_ref();
         let given = |kind: &FileKind| match kind {
             FileKind::Path(path) => Given::Path(path.as_ref().into()),
             FileKind::Given(name) => Given::Named(name.as_ref().into()),
@@ -209,18 +210,15 @@ impl Saved {
                 .map(|(path, file)| (path.as_slice().into(), left_one(file)))
                 .collect(),
             unseen: unseen.chain(all_unseen).collect(),
-            names: setting.names.as_ref().map(|names| {
+            names: names.map(|names| {
                 let found = names.found();
                 let found = found.iter();
                 found
                     .map(|(path, found)| (path.as_slice().into(), found.into()))
                     .collect()
             }),
-            shared: setting
-                .names
-                .as_ref()
-                .and_then(|names| Some(names.shares()?.into())),
-            loaded: setting.names.as_ref().map_or_else(Vec::new, |names| {
+            shared: names.and_then(|names| Some(names.shares()?.into())),
+            loaded: names.map_or_else(Vec::new, |names| {
                 let loaded = names.loaded();
                 loaded.iter().map(|path| path.as_slice().into()).collect()
             }),
