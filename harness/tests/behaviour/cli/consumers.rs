@@ -225,7 +225,7 @@ fn findings_have_as_data_what_is_known_of_them() {
         .iter()
         .find(|it| it["about"] == "stdout")
         .expect("a finding");
-    let got = "\"<b>&]]> #1\"";
+    let got = r##""<b>&]]> #1\n""##;
     let place = (&output["line"], &output["column"]);
     assert_eq!(place, (&serde_json::json!(6), &serde_json::json!(11)));
     assert_eq!(output["expected"], "\"<i>\"");
