@@ -225,9 +225,7 @@ fn by_its_end(plan: &Plan, run: &Run) -> Judgement {
     let streams = outputs::streams(plan, run);
     match &run.exit {
         Known::Yes(exit) if is_asked && *exit != wanted => {
-            let text = format!("expected {wanted}, got {exit}");
-            let finding = Finding::missed(About::Exit, text);
-            findings.push(finding.but(wanted.to_string(), exit.to_string()));
+            findings.push(other_exit(*exit, wanted));
             findings.extend(streams.iter().rev().filter_map(outputs::said));
         }
         Known::No(why) if is_asked => unknown.push(Finding::unknown(About::Exit, why)),
@@ -253,12 +251,16 @@ fn beside_survivors(plan: &Plan, run: &Run) -> Vec<Finding> {
         && is_asked
         && *exit != wanted
     {
-        let text = format!("expected {wanted}, got {exit}");
-        let finding = Finding::missed(About::Exit, text);
-        findings.push(finding.but(wanted.to_string(), exit.to_string()));
+        findings.push(other_exit(*exit, wanted));
     }
     findings.extend(events::judge(plan, run));
     findings
+}
+
+/// That the main process ended otherwise than it should.
+fn other_exit(exit: ExitKind, wanted: ExitKind) -> Finding {
+    let text = format!("expected {wanted}, got {exit}");
+    Finding::missed(About::Exit, text).but(wanted.to_string(), exit.to_string())
 }
 
 /// Returns findings on missing records; at least one if any is missing.

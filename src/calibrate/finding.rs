@@ -4,6 +4,7 @@ use super::treated::{entry, level_of};
 use super::{Condition, Reason, Varying};
 use crate::scenario::{SnapshotBy, SnapshotSpec};
 use crate::trace::{By, Level, View};
+use perf_records::glob::escaped;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -70,17 +71,11 @@ impl Who {
     /// Returns its name in `levels`.
     #[must_use]
     pub fn pattern(&self) -> String {
-        let mut pattern = match self.process {
-            Some(process) => format!("P{process} "),
-            None => String::new(),
-        };
-        for character in self.program.chars() {
-            match character {
-                '*' | '?' | '[' => pattern.extend(['[', character, ']']),
-                _ => pattern.push(character),
-            }
+        let program = escaped(&self.program);
+        match self.process {
+            Some(process) => format!("P{process} {program}"),
+            None => program,
         }
-        pattern
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finds names of files that differ from run to run.
 
 use crate::trace::{Deed, Value};
-use perf_records::glob::glob;
+use perf_records::glob::{escaped, glob};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Globs for parts of paths that are other ones in each run, each with an example. `runs` are the
@@ -111,17 +111,10 @@ fn written(names: &BTreeSet<&[u8]>) -> Option<(String, String)> {
     if begin + end == 0 && (!is_same_length || shortest < MADE_UP) {
         return None;
     }
-    let literal = |text: &str| {
-        let escaped = text.chars().map(|character| match character {
-            '*' | '?' | '[' => format!("[{character}]"),
-            other => other.to_string(),
-        });
-        escaped.collect::<String>()
-    };
     let glob = [
-        literal(first.get(..begin)?),
+        escaped(first.get(..begin)?),
         middle,
-        literal(first.get(first.len() - end..)?),
+        escaped(first.get(first.len() - end..)?),
     ];
     Some((glob.concat(), (*first).to_owned()))
 }

@@ -1,5 +1,14 @@
 //! Names that a program or the kernel drew, as globs of what stays of them in the next run.
 
+use perf_records::glob::escaped;
+
+/// A name as [`varying`] has it, if something of it stays in front: a glob of a whole name would be
+/// one of all that lies beside it.
+#[must_use]
+pub fn varying_behind(name: &str) -> Option<String> {
+    Some(varying(name)).filter(|glob| !glob.starts_with(['*', '?', '[']))
+}
+
 /// A name with a `?` for each letter that looks drawn, and `[0-9]*` for a number.
 #[must_use]
 pub fn varying(name: &str) -> String {
@@ -82,16 +91,4 @@ pub fn any_port(address: &str) -> String {
         }
         _ => address.to_owned(),
     }
-}
-
-/// A name in which each character stands for itself.
-pub(super) fn escaped(name: &str) -> String {
-    let mut glob = String::new();
-    for letter in name.chars() {
-        match letter {
-            '*' | '?' | '[' => glob.extend(['[', letter, ']']),
-            _ => glob.push(letter),
-        }
-    }
-    glob
 }

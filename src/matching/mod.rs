@@ -39,7 +39,7 @@ pub use confined::{
     Confinement, Deeds, Done, Handed, HandedTo, Judged, PROCESSES, Realm, Statement, Unsure,
     changed_among, confine, needed as confined_calls, of_test, stated as stated_calls, statement,
 };
-pub use drawn::{any_port, is_drawn, shape, varying};
+pub use drawn::{any_port, is_drawn, shape, varying, varying_behind};
 pub(crate) use field::numeral;
 pub use frames::{functions_of, is_function};
 pub use judge::{Finding, Judgement, MOST_TRIES, Said, Told, judge};

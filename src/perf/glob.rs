@@ -26,6 +26,25 @@ pub fn is_glob(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
 
+/// The glob of one name alone, in which each character stands for itself.
+///
+/// ```
+/// use perf_records::glob::{escaped, glob};
+/// assert_eq!(escaped("a[1]*"), "a[[]1][*]");
+/// assert!(glob(escaped("a[1]*"), "a[1]*") && !glob(escaped("a*"), "ab"));
+/// ```
+#[must_use]
+pub fn escaped(name: &str) -> String {
+    let mut glob = String::new();
+    for letter in name.chars() {
+        match letter {
+            '*' | '?' | '[' => glob.extend(['[', letter, ']']),
+            _ => glob.push(letter),
+        }
+    }
+    glob
+}
+
 /// Whether the pattern matches the whole name, as in a shell: `*`, `?`, `[a-c]`, `[!a]`. A `[` that
 /// is never closed stands for itself.
 ///

@@ -1,11 +1,11 @@
 //! Rules that let a command do what it did.
 
 use crate::matching::{
-    Deeds, Done, PROCESSES, Realm, Statement, any_port, is_drawn, shape, varying,
+    Deeds, Done, PROCESSES, Realm, Statement, any_port, is_drawn, shape, varying, varying_behind,
 };
 use crate::scenario::RulesDraft;
 use perf_live::units::ExitKind;
-use perf_records::glob::{is_glob, path_glob};
+use perf_records::glob::{escaped, is_glob, path_glob};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many files of one folder are named one by one.
@@ -155,9 +155,8 @@ fn general(path: &str, lasts: Lasts) -> String {
         at += part.len() + 1;
         match lasts {
             Lasts::Temporary => varying(part),
-            // A glob of a whole name would be one of all that lies beside it.
             Lasts::Gone(from) if begin >= from => behind_a_known_front(part)
-                .or_else(|| Some(varying(part)).filter(|glob| !glob.starts_with(['*', '?', '['])))
+                .or_else(|| varying_behind(part))
                 .unwrap_or_else(|| behind_its_front(part)),
             Lasts::Gone(_) | Lasts::Stays => without_hash(part),
         }
@@ -229,18 +228,6 @@ fn has_words(letters: &str) -> bool {
         rest = behind;
     }
     !letters.is_empty()
-}
-
-/// A name in which each character stands for itself.
-fn escaped(name: &str) -> String {
-    let mut glob = String::new();
-    for letter in name.chars() {
-        match letter {
-            '*' | '?' | '[' => glob.extend(['[', letter, ']']),
-            _ => glob.push(letter),
-        }
-    }
-    glob
 }
 
 /// The name of a program that Cargo built, whose hash is another after each change: `net-*`.

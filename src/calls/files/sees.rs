@@ -1,9 +1,10 @@
 //! What links about processes lead to, as a thread sees them.
 
 use super::super::ThreadId;
-use super::super::tree::{Leads, Magic, Magics, Spot, Tree, Where, Why};
+use super::super::tree::{Leads, Magic, Magics, Spot, Tree, Where};
 use super::table::Number;
 use super::tables::{At, Tables};
+use super::tasks::UNKNOWN_PROGRAM;
 
 /// Processes, as a thread sees them.
 pub(super) struct Sees<'t> {
@@ -67,7 +68,7 @@ impl Sees<'_> {
         let thread_of = |it: ThreadId| self.tables.threads.get(it.0 as usize)?.as_deref();
         match (thread_of(self.thread), thread_of(thread)) {
             (Some(own), Some(it)) if own.pid == it.pid => it.program.clone(),
-            _ => Where::Unknown(Why::Descriptor),
+            _ => UNKNOWN_PROGRAM,
         }
     }
 }

@@ -3,8 +3,9 @@
 use super::acts::Thing;
 use super::table::{PROCESSES, Realm};
 use super::told::shown;
-use crate::matching::drawn::{any_port, escaped, varying};
+use crate::matching::drawn::{any_port, varying_behind};
 use crate::trace::{Deed, Value};
+use perf_records::glob::escaped;
 use std::collections::BTreeSet;
 
 /// Folders in which nothing is meant to last (`hier(7)`).
@@ -54,10 +55,7 @@ impl Gone {
         let lasts = !is_gone && !TEMPORARY.iter().any(|folder| path.starts_with(folder));
         let parts = path.split('/').map(|part| match lasts {
             true => escaped(part),
-            // A glob of a whole name would be one of all that lies beside it.
-            false => Some(varying(part))
-                .filter(|glob| !glob.starts_with(['*', '?', '[']))
-                .unwrap_or_else(|| escaped(part)),
+            false => varying_behind(part).unwrap_or_else(|| escaped(part)),
         });
         parts.collect::<Vec<_>>().join("/")
     }

@@ -7,7 +7,7 @@ use crate::matching::named;
 use crate::matching::paths::anchored;
 use crate::scenario::{AddressPattern, Confined, Literal, Test};
 use crate::trace::{Part, Reached, Value};
-use perf_records::glob::{is_glob, path_glob};
+use perf_records::glob::{escaped, is_glob, path_glob};
 
 /// The rules of a run as tests.
 pub(super) struct Worlds<'c> {
@@ -192,14 +192,7 @@ fn program_test(folder: &str, name: &str) -> Test {
     if !is_glob(name) {
         return is(&text(&anchored(format!("{folder}/{name}").as_bytes())));
     }
-    let mut glob = String::new();
-    for letter in folder.chars() {
-        match letter {
-            '*' | '?' | '[' => glob.extend(['[', letter, ']']),
-            _ => glob.push(letter),
-        }
-    }
-    path_test(&format!("{glob}/{name}"))
+    path_test(&format!("{}/{name}", escaped(folder)))
 }
 
 fn text(bytes: &[u8]) -> String {
