@@ -36,7 +36,10 @@ impl Allowed {
     }
 
     pub(super) fn takes(&self, part: &Part) -> Answer {
-        named::is_within(&self.rules, &self.preset, part)
+        match self.has_any() {
+            true => named::is_within(&self.rules, &self.preset, part),
+            false => Answer::No,
+        }
     }
 
     fn has_any(&self) -> bool {

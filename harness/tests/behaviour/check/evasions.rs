@@ -6,6 +6,7 @@ use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
 use crate::support::unread::Unread;
 use serde_json::Value;
+use std::path::{Path, PathBuf};
 
 const NO_WRITES: &str = "expect: { confined: { writes: [] } }\n";
 
@@ -124,7 +125,7 @@ fn a_write_by_a_hard_link_to_a_file_outside_is_never_a_pass() {
 #[test]
 fn the_other_name_of_a_file_is_forbidden_in_a_folder_that_was_looked_at_too() {
     require!(right_to_trace());
-    let (project, other) = (Project::new(), elsewhere());
+    let (project, other) = elsewhere();
     let there = other.path().to_str().expect("text");
     std::fs::create_dir(project.join("data")).expect("a folder");
     std::fs::write(other.path().join("victim"), "").expect("a file");
@@ -182,21 +183,38 @@ fn a_working_directory_is_known_though_others_change_the_folder_that_it_lies_in(
     assert!(run.stderr.contains("\n  old -> older\n"), "{}", run.stderr);
 }
 
-/// A folder that is not below the one for temporary files, and whose parents no other test changes.
-pub(super) fn elsewhere() -> tempfile::TempDir {
-    let own = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let folder = match own.starts_with(std::env::temp_dir()) {
-        true => std::path::Path::new("/var/tmp"),
+/// A folder beside that of a project, and not below the one for temporary files.
+pub(super) struct Elsewhere {
+    path: PathBuf,
+    _both: tempfile::TempDir,
+}
+
+impl Elsewhere {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Both lie in a folder of their own, which is known as the way to the working directory: other
+/// tests change the one that it lies in.
+pub(super) fn elsewhere() -> (Project, Elsewhere) {
+    let own = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let parent = match own.starts_with(std::env::temp_dir()) {
+        true => Path::new("/var/tmp"),
         false => own,
     };
-    tempfile::TempDir::new_in(folder).expect("a folder")
+    let both = tempfile::TempDir::new_in(parent).expect("a folder");
+    let path = both.path().join("elsewhere");
+    std::fs::create_dir(&path).expect("a folder");
+    let project = Project::in_folder(both.path());
+    (project, Elsewhere { path, _both: both })
 }
 
 /// By a statement, which says so of it, and what would make it known.
 #[test]
 fn what_is_not_known_says_why_and_is_known_in_a_folder_that_was_looked_at() {
     require!(right_to_trace());
-    let (project, other) = (Project::new(), elsewhere());
+    let (project, other) = elsewhere();
     let there = other.path().to_str().expect("text");
     // Times of folders have the grain of a tick, which a run outlasts.
     project.stated("true");
@@ -243,7 +261,7 @@ fn what_is_not_known_says_why_and_is_known_in_a_folder_that_was_looked_at() {
     }
 }
 
-fn other_link(folder: &std::path::Path) {
+fn other_link(folder: &Path) {
     std::fs::write(folder.join("secret"), "").expect("a file");
     std::os::unix::fs::symlink("secret", folder.join("l")).expect("a link");
 }
@@ -251,7 +269,7 @@ fn other_link(folder: &std::path::Path) {
 #[test]
 fn a_new_file_outside_is_stated_and_rules_hold_for_it() {
     require!(right_to_trace());
-    let (project, other) = (Project::new(), elsewhere());
+    let (project, other) = elsewhere();
     let there = other.path().to_str().expect("text");
     // Times of folders have the grain of a tick, which a run outlasts.
     project.stated("true");

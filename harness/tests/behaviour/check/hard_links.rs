@@ -2,13 +2,12 @@
 
 use super::evasions::elsewhere;
 use super::summary;
-use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 
 #[test]
 fn a_hard_link_in_a_folder_that_was_not_looked_at_leaves_all_else_known() {
     require!(right_to_trace());
-    let (project, other) = (Project::new(), elsewhere());
+    let (project, other) = elsewhere();
     let there = other.path().to_str().expect("text");
     std::fs::write(other.path().join("a"), "").expect("a file");
     // Times of files have the grain of a tick, which a run outlasts.
@@ -32,7 +31,7 @@ fn a_hard_link_in_a_folder_that_was_not_looked_at_leaves_all_else_known() {
 fn what_is_written_by_a_second_name_of_a_file_that_is_not_known_is_never_a_pass() {
     require!(right_to_trace());
     require!(program("python3"));
-    let (project, other) = (Project::new(), elsewhere());
+    let (project, other) = elsewhere();
     let there = other.path().to_str().expect("text");
     project.write(
         "write.py",

@@ -20,6 +20,17 @@ fn a_program_that_executes_itself_by_procfs_is_the_one_that_was_executed() {
     project.write("script", "#!/bin/sh\nexec /proc/self/exe -c :\n");
     let lines = project.stated("chmod 755 script; ./script");
     assert_eq!(summary(&lines)["complete"], false, "{lines:?}");
+    // It may be one that is allowed.
+    for (programs, verdict) in [("./script", "incomplete"), ("", "fail")] {
+        let rules = format!("expect: {{ confined: {{ programs: [{programs}] }} }}\n");
+        project.write("rules.yaml", &rules);
+        let run = project.checked("exec ./script");
+        assert!(
+            run.stderr.trim_start().starts_with(verdict),
+            "{}",
+            run.stderr
+        );
+    }
 }
 
 #[test]

@@ -46,7 +46,12 @@ pub(crate) fn verdict(yaml: &str) -> (String, String) {
 impl Project {
     /// An empty one.
     pub(crate) fn new() -> Self {
-        let folder = TempDir::with_prefix("behaviour-").expect("a temporary folder");
+        Self::in_folder(&std::env::temp_dir())
+    }
+
+    /// An empty one that lies in this folder.
+    pub(crate) fn in_folder(parent: &Path) -> Self {
+        let folder = TempDir::with_prefix_in("behaviour-", parent).expect("a temporary folder");
         for name in ["scenarios", "tmp"] {
             fs::create_dir(folder.path().join(name)).expect("a folder");
         }
