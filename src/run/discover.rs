@@ -3,7 +3,7 @@
 use crate::scenario;
 use crate::snapshot::Place;
 use perf_live::files;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 /// A scenario that was found: a file, or a row of its `matrix`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
-    /// Its name in reports: `durability/x`, `durability/x[mode=wal,sync=FULL]`.
+    /// Its name in reports: `durability/x`, `durability/x[mode=wal,sync=FULL]`. No other file that
+    /// was found with it has the same.
     pub name: String,
     /// The scenario's file.
     pub file: PathBuf,
@@ -24,6 +25,27 @@ impl Item {
     #[must_use]
     pub fn place(&self) -> Place {
         Place::of(&self.file).of_row(&self.row)
+    }
+
+    /// Its name with one more folder in front of it; `None` if that has no name, or is not known.
+    fn longer_name(&self) -> Option<String> {
+        let row = match self.row.as_str() {
+            "" => String::new(),
+            row => format!("[{row}]"),
+        };
+        let name = self.name.strip_suffix(&row)?;
+        let mut folder = std::fs::canonicalize(
+            self.file
+                .parent()
+                .filter(|it| *it != "")
+                .unwrap_or(Path::new(".")),
+        )
+        .ok()?;
+        for _ in 0..Path::new(name).components().count().saturating_sub(1) {
+            folder.pop();
+        }
+        let folder = folder.file_name()?.to_string_lossy();
+        Some(format!("{folder}/{name}{row}"))
     }
 }
 
@@ -73,7 +95,29 @@ pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
     }
     items.sort();
     items.dedup();
+    tell_apart(&mut items);
+    items.sort();
     Ok(items)
+}
+
+/// Gives each file a name of its own: in front of one that several have come the folders that the
+/// files lie in, as many as it takes.
+fn tell_apart(items: &mut [Item]) {
+    loop {
+        let mut files: BTreeMap<&str, BTreeSet<&Path>> = BTreeMap::new();
+        for item in &*items {
+            files.entry(&item.name).or_default().insert(&item.file);
+        }
+        let is_shared = |item: &Item| files.get(item.name.as_str()).is_some_and(|it| it.len() > 1);
+        let longer = |item: &Item| is_shared(item).then(|| item.longer_name()).flatten();
+        let names: Vec<Option<String>> = items.iter().map(longer).collect();
+        if names.iter().all(Option::is_none) {
+            return;
+        }
+        for (item, name) in items.iter_mut().zip(names) {
+            item.name = name.unwrap_or_else(|| std::mem::take(&mut item.name));
+        }
+    }
 }
 
 fn is_hidden(path: &Path) -> bool {
@@ -112,6 +156,43 @@ mod tests {
         std::fs::write(place.path().join("it.yaml"), "").unwrap();
         let found = |path: &Path| discover(&[path.to_owned()]).unwrap().len();
         assert_eq!((found(place.path()), found(&hidden)), (1, 1));
+    }
+
+    #[test]
+    fn files_of_one_name_are_told_apart_by_as_many_folders_as_it_takes() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |path: &str| place.path().join(path);
+        let rows = "matrix: { n: [1, 2] }\n";
+        for (file, text) in [
+            ("a/scenarios/save.yaml", rows),
+            ("b/scenarios/save.yaml", rows),
+            ("b/scenarios/sub/save.yaml", ""),
+            ("b/scenarios/alone.yaml", ""),
+            ("c/one/save.yaml", ""),
+            ("d/one/save.yaml", ""),
+        ] {
+            std::fs::create_dir_all(at(file).parent().unwrap()).unwrap();
+            std::fs::write(at(file), text).unwrap();
+        }
+        let names = |paths: &[&str]| -> Vec<String> {
+            let paths: Vec<PathBuf> = paths.iter().map(|path| at(path)).collect();
+            let items = discover(&paths).unwrap();
+            items.into_iter().map(|item| item.name).collect()
+        };
+        assert_eq!(
+            names(&["a", "b"]),
+            [
+                "a/scenarios/save[n=1]",
+                "a/scenarios/save[n=2]",
+                "alone",
+                "b/scenarios/save[n=1]",
+                "b/scenarios/save[n=2]",
+                "sub/save"
+            ]
+        );
+        assert_eq!(names(&["c", "d"]), ["c/one/save", "d/one/save"]);
+        // One file by two paths has no two names.
+        assert_eq!(names(&["c/one/save.yaml", "c/../c/one/save.yaml"]).len(), 2);
     }
 
     #[test]

@@ -22,7 +22,7 @@
 //! }
 //! ```
 //!
-//! A test is named after its file, so two files below the folder need two names.
+//! A test is named after its file; names of files that are called the same begin with their folders.
 //!
 //! A scenario refers to the package's program `save` as `${CARGO_BIN_EXE_save}`. The program is
 //! laid into the working directory of the sandbox, wherever the target folder is:

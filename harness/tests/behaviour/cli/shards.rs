@@ -341,15 +341,23 @@ fn a_run_or_merge_that_ends_without_a_result_leaves_no_older_one() {
 }
 
 #[test]
-fn scenarios_that_no_name_tells_apart_are_not_divided() {
+fn files_of_one_name_in_two_folders_are_told_apart_and_those_of_one_folder_are_refused() {
+    require!(right_to_trace());
     let project = Project::new();
-    for folder in ["x", "y"] {
-        project.write(
-            &format!("{folder}/same.yaml"),
-            &format!("description: x\n{PASSES}\n"),
-        );
+    let text = format!("description: x\n{PASSES}\n");
+    for file in ["x/same.yaml", "y/same.yaml"] {
+        project.write(file, &text);
     }
-    let run = project.harness(&["run", "--shard", "1/2", "x/same.yaml", "y/same.yaml"]);
+    let words = ["run", "x", "y", "--save", "kept", "--format", "json"];
+    let run = project.harness(&words);
+    run.assert_status(0);
+    let names = ["x/same", "y/same"];
+    assert!(run.verdicts().into_keys().eq(names), "{}", run.stdout);
+    let kept: Vec<String> = project.files("kept").into_keys().collect();
+    let expected = names.map(|name| format!("kept/{name}.data"));
+    assert_eq!(kept, expected);
+    project.write("x/same.yml", &text);
+    let run = project.harness(&["run", "--shard", "1/2", "x/same.yaml", "x/same.yml"]);
     run.assert_status(2);
     assert!(run.stderr.contains("have the same name"), "{}", run.stderr);
 }
