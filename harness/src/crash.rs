@@ -206,7 +206,7 @@ impl<'a> Printer<'a> {
         let folder = self.arguments.write.as_deref();
         let written = folder.zip(study.worst.as_ref()).map(|(folder, worst)| {
             writing::write(bench, worst, folder)
-                .inspect_err(|why| note!("harness: {}: {why}", study.item.name))
+                .inspect_err(|(_, why)| note!("harness: {}: {why}", study.item.name))
         });
         let path = written.as_ref().and_then(|written| written.as_deref().ok());
         let mut text = String::new();
@@ -220,8 +220,8 @@ impl<'a> Printer<'a> {
             Format::Human => report::crashed_human(&mut text, study, path),
         }
         self.told.print(&text);
-        if matches!(written, Some(Err(_))) {
-            return suite::graver(status::USAGE, Self::status(study));
+        if let Some(Err((unwritten, _))) = written {
+            return suite::graver(unwritten, Self::status(study));
         }
         Self::status(study)
     }

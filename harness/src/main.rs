@@ -152,6 +152,13 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return ExitCode::from(say(&error)),
     };
+    if let Err(given) = suite::requirement() {
+        let given = given.to_string_lossy();
+        note!(
+            "error: HARNESS_REQUIRE is `{given}`, which asks for nothing: `all` turns a skip into a failure"
+        );
+        return ExitCode::from(misused());
+    }
     if !arguments.command.traces() {
         rights::forget();
     }
@@ -185,14 +192,19 @@ fn main() -> ExitCode {
     ExitCode::from(status)
 }
 
-/// Prints help, or what is wrong with the command line. The status of an error is that of trouble
-/// in the harness, if any other status could be the traced command's.
-fn say(error: &clap::Error) -> u8 {
-    let trouble = match (is_of_a_command(), is_for_bisect()) {
+/// The status of a wrong call.
+fn misused() -> u8 {
+    match (is_of_a_command(), is_for_bisect()) {
         (_, true) => run::STOP,
         (true, _) => status::TRACE_TROUBLE,
         (false, _) => status::USAGE,
-    };
+    }
+}
+
+/// Prints help, or what is wrong with the command line. The status of an error is that of trouble
+/// in the harness, if any other status could be the traced command's.
+fn say(error: &clap::Error) -> u8 {
+    let trouble = misused();
     let text = error.render().ansi().to_string();
     if error.use_stderr() {
         out::say(format_args!("{text}"));

@@ -137,7 +137,7 @@ fn say(error: &NewError) -> u8 {
     };
     complain(error, hint);
     match error {
-        NewError::Usage(_) | NewError::Read(..) | NewError::Write(_) => status::USAGE,
+        NewError::Usage(_) | NewError::Read(..) => status::USAGE,
         NewError::Record(RecordError::Unmet(_)) | NewError::Calibrate(CalibrateError::Unmet(_)) => {
             skipped()
         }

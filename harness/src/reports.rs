@@ -147,7 +147,7 @@ pub(crate) fn begin_all<'p>(files: impl Iterator<Item = (&'p Path, String)>) -> 
     for (path, text) in files.iter().filter(|(path, _)| !is_stream(path)) {
         if let Err(error) = snapshot::write_whole(path, text) {
             complain(&error, None);
-            return Err(status::USAGE);
+            return Err(status::TROUBLE);
         }
     }
     Ok(())

@@ -9,6 +9,7 @@ use perf_live::ring::Bounds;
 use perf_records::units::shown_path;
 use regex::Regex;
 use std::convert::Infallible;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use trace_harness::run::{Bench, Item, RecordedRun, Suite, SuiteError, discover};
@@ -253,9 +254,20 @@ pub(crate) fn refuse(error: &SuiteError) -> u8 {
     }
 }
 
-/// Whether a skip is a failure.
+/// Whether a skip is a failure, as the environment asks for; an error with what it has instead, if
+/// that is no such wish.
+pub(crate) fn requirement() -> Result<bool, OsString> {
+    match std::env::var_os("HARNESS_REQUIRE") {
+        None => Ok(false),
+        Some(value) if value.is_empty() => Ok(false),
+        Some(value) if value == "all" => Ok(true),
+        Some(value) => Err(value),
+    }
+}
+
+/// Whether a skip is a failure. What is no such wish was refused before.
 pub(crate) fn require_all() -> bool {
-    std::env::var("HARNESS_REQUIRE").is_ok_and(|value| value == "all")
+    requirement() == Ok(true)
 }
 
 /// The exit status where nothing could be tried.

@@ -202,7 +202,8 @@ struct Printer<'a> {
 struct State {
     begun: Option<(SweepPlan, Progress)>,
     written: BTreeMap<(usize, i32), String>,
-    unwritten: bool,
+    /// The status that what could not be written asks for.
+    unwritten: u8,
 }
 
 impl<'a> Printer<'a> {
@@ -214,7 +215,7 @@ impl<'a> Printer<'a> {
             state: Mutex::new(State {
                 begun: None,
                 written: BTreeMap::new(),
-                unwritten: false,
+                unwritten: status::PASSED,
             }),
         }
     }
@@ -275,9 +276,9 @@ impl<'a> Printer<'a> {
                     .insert((swept.site, swept.error), path.clone());
                 Some(path)
             }
-            Err(message) => {
+            Err((status, message)) => {
                 note!("harness: {message}");
-                state.unwritten = true;
+                state.unwritten = graver(state.unwritten, status);
                 None
             }
         }
@@ -307,9 +308,6 @@ impl<'a> Printer<'a> {
         } else {
             status::PASSED
         };
-        match state.unwritten {
-            true => graver(of_runs, status::USAGE),
-            false => of_runs,
-        }
+        graver(of_runs, state.unwritten)
     }
 }

@@ -102,6 +102,19 @@ fn a_required_skip_is_a_failure() {
 }
 
 #[test]
+fn a_requirement_that_asks_for_nothing_is_refused_before_anything_runs() {
+    let project = Project::with("skipped", SKIPPED);
+    let words = ["run", "scenarios"];
+    for wrong in ["ALL", "1", "all "] {
+        let run = project.harness_with(&[("HARNESS_REQUIRE", wrong)], &words);
+        run.assert_status(2);
+        let said = format!("HARNESS_REQUIRE is `{wrong}`");
+        assert!(run.stderr.contains(&said), "{}", run.stderr);
+        assert_eq!(run.stdout, "");
+    }
+}
+
+#[test]
 fn wrong_usage_of_run_ends_with_2_and_says_why() {
     let project = Project::with("passes", PASSES);
     project.write("empty/readme", "no scenario");

@@ -82,6 +82,15 @@ fn what_passes_is_not_written_and_what_others_wrote_stays() {
     assert!(run.stderr.contains("has written it"), "{}", run.stderr);
     let text = std::fs::read_to_string(&file).expect("it");
     assert_eq!(text, "description: mine\n");
+    // Where nothing can be written, the command line is not to blame.
+    let words = ["crash", "--write", "/proc/none", "scenarios/it.yaml"];
+    let run = project.harness(&words);
+    run.assert_status(99);
+    assert!(
+        run.stderr.contains("cannot write `/proc/none/"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
