@@ -171,7 +171,10 @@ impl Chosen {
             return Err(format!("there is no scenario `{missing}`"));
         }
         if !self.exact.is_empty() {
-            items.retain(|item| self.exact.contains(&item.name));
+            items.retain_mut(|item| {
+                let named = self.exact.iter().find(|name| item.is_called(name));
+                named.inspect(|name| item.name.clone_from(name)).is_some()
+            });
         }
         Ok(items)
     }
@@ -221,7 +224,7 @@ fn recordable(bench: &Bench<'_>) -> Result<(), u8> {
 }
 
 fn is_there(items: &[Item], name: &str) -> bool {
-    items.iter().any(|item| item.name == name)
+    items.iter().any(|item| item.is_called(name))
 }
 
 /// Reports errors in scenarios.

@@ -27,6 +27,19 @@ impl Item {
         Place::of(&self.file).of_row(&self.row)
     }
 
+    /// Whether this is its name, or one that it has beside files that are called the same.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        let mut item = self.clone();
+        while item.name != name {
+            match item.longer_name() {
+                Some(longer) if longer.len() <= name.len() => item.name = longer,
+                _ => return false,
+            }
+        }
+        true
+    }
+
     /// Its name with one more folder in front of it; `None` if that has no name, or is not known.
     fn longer_name(&self) -> Option<String> {
         let row = match self.row.as_str() {

@@ -110,6 +110,12 @@ impl Programs {
                 rest = behind;
                 continue;
             };
+            // The text itself.
+            if before.ends_with('$') {
+                result.push_str(&format!("{{{PREFIX}{name}}}"));
+                rest = behind;
+                continue;
+            }
             if !self.0.contains_key(name) {
                 return Err((at.clone(), name.to_owned()));
             }
@@ -199,5 +205,25 @@ fn is_source(at: &KeyPath) -> bool {
                 && key(from, "from")
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_dollar_makes_a_text_of_a_reference() {
+        let programs = Programs(BTreeMap::from([("save".to_owned(), "/x/save".into())]));
+        let put = |text: &str| {
+            let mut uses = Uses::new();
+            let put = programs.put_into(&KeyPath::root(), text, &mut uses);
+            (put.ok(), uses.len())
+        };
+        let to = |text: &str| Some(text.to_owned());
+        assert_eq!(put("a ${CARGO_BIN_EXE_save}"), (to("a ./save"), 1));
+        let text = "a ${CARGO_BIN_EXE_save} ${CARGO_BIN_EXE_none}";
+        assert_eq!(put(&text.replace('$', "$$")), (to(text), 0));
+        assert_eq!(put("${CARGO_BIN_EXE_none}").0, None);
     }
 }

@@ -1,9 +1,10 @@
 //! A run of one program, and what is expected of it, without a scenario file.
 
 use crate::outcome::{Outcome, Verdict};
-use crate::program::{self, Error};
-use crate::words::{Events, Expected};
+use crate::program::{self, Error, Refused};
+use crate::words::{Events, Expected, plain, yaml};
 use serde_json::{Value, json};
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,8 +30,8 @@ pub struct Check {
     confined: Vec<(String, String)>,
     texts: Vec<(&'static str, Expected)>,
     files_after: Vec<(String, Expected)>,
-    /// That of the command that it was made from, if it has one.
-    directory: Option<PathBuf>,
+    /// What a run cannot have of the command that it was made from.
+    refused: Option<Refused>,
 }
 
 impl Check {
@@ -43,7 +44,9 @@ impl Check {
         }
     }
 
-    /// Its arguments.
+    /// Its arguments. `${CARGO_BIN_EXE_name}` in one, or in a variable's value, is the path of
+    /// another program of the package, which is laid in as well; `$${CARGO_BIN_EXE_name}` is that
+    /// text without the first `$`. Texts of files and streams mean themselves.
     pub fn args<S: Into<String>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
         self.args.extend(args.into_iter().map(Into::into));
         self
@@ -187,8 +190,8 @@ impl Check {
     }
 
     fn run_with(&self, keeps_trace: bool) -> Result<Outcome, Error> {
-        if let Some(folder) = &self.directory {
-            return Err(Error::Directory(folder.clone()));
+        if let Some(refused) = &self.refused {
+            return Err(Error::Command(refused.clone()));
         }
         let (scenario, program) = self.scenario(keeps_trace);
         let file = Written::new(&scenario)?;
@@ -220,14 +223,18 @@ impl Check {
             let pairs = pairs.iter().map(|(key, value)| (key.clone(), json!(value)));
             Value::Object(pairs.collect())
         };
-        let mut workload =
-            json!({ "run": run, "env": pairs(&self.env), "files": pairs(&self.files) });
+        let files = self.files.iter();
+        let files: Vec<(String, String)> = files
+            .map(|(path, content)| (path.clone(), plain(content)))
+            .collect();
+        let mut workload = json!({ "run": run, "env": pairs(&self.env), "files": pairs(&files) });
         if let Some(text) = &self.stdin {
-            workload["stdin"] = json!(text);
+            workload["stdin"] = json!(plain(text));
         }
         let mut scenario = format!(
-            "description: {}\nworkload: {workload}\nsnapshot: {has_snapshot}\n",
-            json!(format!("what {} does", self.program))
+            "description: {}\nworkload: {}\nsnapshot: {has_snapshot}\n",
+            yaml(&json!(format!("what {} does", self.program))),
+            yaml(&workload)
         );
         let events = self.wanted();
         let (points, calls): (Vec<&String>, _) = events.iter().partition(|it| it.contains(':'));
@@ -247,7 +254,7 @@ impl Check {
             scenario.push_str("  files_after:\n");
         }
         for (path, file) in &self.files_after {
-            let _ = writeln!(scenario, "    {}: {}", json!(path), file.yaml());
+            let _ = writeln!(scenario, "    {}: {}", yaml(&json!(path)), file.yaml());
         }
         for (key, steps) in &self.lists {
             let _ = writeln!(scenario, "  {key}:");
@@ -290,19 +297,38 @@ impl Check {
 
 impl From<&Command> for Check {
     /// Runs the program of a command with its arguments and the variables that were set for it. A
-    /// working directory is refused when it runs: a run has one of its own.
+    /// working directory, a word that is not UTF-8, and `env_remove` of a variable that each run
+    /// has, are refused when it runs. `env_clear` changes nothing: see [`Check::env`].
     fn from(command: &Command) -> Self {
-        let args = command.get_args().map(|word| word.to_string_lossy());
-        let mut check = Self::of(command.get_program()).args(args);
-        check.directory = command.get_current_dir().map(Path::to_owned);
+        let mut refused = command
+            .get_current_dir()
+            .map(|folder| Refused::Directory(folder.to_owned()));
+        let mut text = |word: &OsStr| match word.to_str() {
+            Some(text) => text.to_owned(),
+            None => {
+                refused.get_or_insert_with(|| Refused::Word(word.to_owned()));
+                String::new()
+            }
+        };
+        let program = text(command.get_program());
+        let args: Vec<String> = command.get_args().map(&mut text).collect();
+        let mut check = Self::of(program).args(args);
+        let mut removed = None;
         for (name, value) in command.get_envs() {
-            if let Some(value) = value {
-                check = check.env(name.to_string_lossy(), value.to_string_lossy());
+            let name = text(name);
+            match value {
+                Some(value) => check = check.env(name, text(value)),
+                None if ALWAYS_SET.contains(&name.as_str()) => removed = Some(name),
+                None => {}
             }
         }
+        check.refused = refused.or(removed.map(Refused::Variable));
         check
     }
 }
+
+/// The variables that each run has.
+const ALWAYS_SET: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
 
 /// The trace of a command: `trace(&command).events("%file").normalised()`.
 pub fn trace(command: &Command) -> Check {
@@ -342,5 +368,49 @@ impl Drop for Written {
             // What is left is a small file for temporary files.
             let _ = std::fs::remove_dir_all(folder);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStrExt;
+
+    #[test]
+    fn texts_of_files_and_streams_mean_themselves() {
+        const TEXT: &str = "${CARGO_BIN_EXE_save} \u{feff}\u{85}\u{1f600}";
+        let check = Check::of("cat").stdin(TEXT).file("f", TEXT).stdout(TEXT);
+        let (text, _) = check.scenario(false);
+        let written = r#""$${CARGO_BIN_EXE_save} \ufeff\u0085😀""#;
+        assert_eq!(text.matches(written).count(), 3, "{text}");
+        let check = Check::of("echo").args(["${CARGO_BIN_EXE_save}"]);
+        assert!(
+            check
+                .scenario(false)
+                .0
+                .contains(r#""${CARGO_BIN_EXE_save}""#)
+        );
+    }
+
+    #[test]
+    fn what_a_run_cannot_have_of_a_command_is_refused() {
+        let refused = |change: fn(&mut Command)| {
+            let mut command = Command::new("true");
+            change(&mut command);
+            trace(&command).refused.is_some()
+        };
+        let odd = OsStr::from_bytes(b"a\xff");
+        assert!(refused(|command| _ = command.current_dir("/")));
+        assert!(refused(
+            |command| _ = command.arg(OsStr::from_bytes(b"a\xff"))
+        ));
+        assert!(refused(
+            |command| _ = command.env("A", OsStr::from_bytes(b"a\xff"))
+        ));
+        assert!(refused(|command| _ = command.env_remove("HOME")));
+        assert!(trace(&Command::new(odd)).refused.is_some());
+        assert!(!refused(
+            |command| _ = command.arg("a").env("A", "b").env_remove("B")
+        ));
     }
 }

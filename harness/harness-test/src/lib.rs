@@ -79,6 +79,6 @@ mod words;
 
 pub use check::{Check, trace};
 pub use outcome::{Outcome, Verdict};
-pub use program::Error;
+pub use program::{Error, Refused};
 pub use trials::run;
 pub use words::{Events, Expected};

@@ -45,8 +45,8 @@ pub enum Error {
     Refused(String),
     /// It printed something that is not understood here.
     Line(String),
-    /// A command has a working directory of its own (`current_dir`), which a run cannot have.
-    Directory(PathBuf),
+    /// A command has what a run cannot have.
+    Command(Refused),
     /// A file of the test's own could not be written.
     Write(PathBuf, io::Error),
 }
@@ -76,18 +76,47 @@ impl fmt::Display for Error {
             Self::Line(line) => {
                 write!(f, "`harness` printed a line that is not understood: {line}")
             }
-            Self::Directory(folder) => write!(
-                f,
-                "the command is to run in `{}` (`current_dir`), and a run has an empty folder of its own: lay the files \
-                 that it needs into that with `Check::file`, and take `current_dir` away",
-                folder.display()
-            ),
+            Self::Command(refused) => refused.fmt(f),
             Self::Write(file, error) => write!(f, "cannot write `{}`: {error}", file.display()),
         }
     }
 }
 
 impl std::error::Error for Error {}
+
+/// What a command has and a run cannot have.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Refused {
+    /// A working directory of its own (`current_dir`).
+    Directory(PathBuf),
+    /// A word that is not UTF-8: the program, an argument, a variable or its value.
+    Word(OsString),
+    /// A variable that was taken away (`env_remove`), and that each run has.
+    Variable(String),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Directory(folder) => write!(
+                f,
+                "the command is to run in `{}` (`current_dir`), and a run has an empty folder of its own: lay the files \
+                 that it needs into that with `Check::file`, and take `current_dir` away",
+                folder.display()
+            ),
+            Self::Word(word) => write!(
+                f,
+                "the command has the word {word:?}, which is not UTF-8: let `sh -c` make it, with `printf` and its octal \
+                 numbers"
+            ),
+            Self::Variable(name) => write!(
+                f,
+                "the command is to run without `{name}` (`env_remove`), which each run has: let `env -u {name}` start it"
+            ),
+        }
+    }
+}
 
 /// What the variable `HARNESS` names.
 fn named() -> Option<PathBuf> {

@@ -2,7 +2,7 @@
 
 use crate::outcome::{Outcome, Verdict};
 use crate::program;
-use crate::update::{self, Update};
+use crate::update::Update;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn trial((name, file): (String, PathBuf), update: Update) -> Trial {
         let outcome = outcome(&exact, &file, update).map_err(|error| error.to_string())?;
         match outcome.verdict() {
             Verdict::Pass => Ok(Completion::Completed),
-            Verdict::Fail if outcome.only_snapshot && update::is_forgiven() => {
+            Verdict::Fail if outcome.only_snapshot && update.is_forgiven() => {
                 Ok(Completion::Completed)
             }
             Verdict::Skipped => skipped(&outcome),
@@ -62,7 +62,7 @@ fn outcome(name: &str, file: &Path, update: Update) -> Result<Outcome, program::
         Update::Unseen => command.arg("--update=unseen"),
         Update::Accept => command.arg("--update=all"),
     };
-    if update::is_forgiven() {
+    if update.is_forgiven() {
         // So that it says whether the trace alone is wrong.
         command.arg("--traces");
     }

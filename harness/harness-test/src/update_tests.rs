@@ -49,3 +49,12 @@ fn what_is_said_to_the_harness_itself_comes_first() {
     assert_eq!(both("always", "no"), Ok(Update::Accept));
     assert_eq!(both("", "no"), Ok(Update::Never));
 }
+
+#[test]
+fn what_is_not_written_waits_for_no_review_and_is_not_forgiven() {
+    let set = |_: &str| Some("1".into());
+    let forgiving = [Update::Pending, Update::Unseen, Update::Accept];
+    assert!(forgiving.iter().all(|update| update.forgives(set)));
+    assert!(!Update::Never.forgives(set));
+    assert!(!Update::Pending.forgives(|_| None));
+}

@@ -68,6 +68,7 @@ pub struct Expected(Written);
 /// As it stands in a scenario.
 #[derive(Clone, Debug)]
 enum Written {
+    /// Its texts are the ones that are meant.
     Json(Value),
     Fields(String),
 }
@@ -75,12 +76,14 @@ enum Written {
 impl Expected {
     /// It has this text somewhere.
     pub fn contains(text: impl Into<String>) -> Self {
-        Self(Written::Json(json!({ "contains": text.into() })))
+        Self(Written::Json(json!({ "contains": plain(&text.into()) })))
     }
 
     /// It has a match of this regular expression, of the crate `regex`.
     pub fn matches(expression: impl Into<String>) -> Self {
-        Self(Written::Json(json!({ "matches": expression.into() })))
+        Self(Written::Json(
+            json!({ "matches": plain(&expression.into()) }),
+        ))
     }
 
     /// What is said of a file in a scenario's `files_after`, as YAML in one line:
@@ -92,20 +95,45 @@ impl Expected {
     /// YAML in one line. JSON is YAML.
     pub(crate) fn yaml(&self) -> String {
         match &self.0 {
-            Written::Json(value) => value.to_string(),
+            Written::Json(value) => yaml(value),
             Written::Fields(fields) => format!("{{ {fields} }}"),
         }
     }
 }
 
+/// A value of texts that mean themselves, as YAML in one line: JSON, but for the characters that
+/// YAML does not take as they are.
+pub(crate) fn yaml(value: &Value) -> String {
+    let mut text = String::new();
+    for c in value.to_string().chars() {
+        let is_raw = c.is_ascii() && c != '\u{7f}'
+            || !c.is_control()
+                && !matches!(
+                    c,
+                    '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+                );
+        match is_raw {
+            true => text.push(c),
+            // None of them has more than four digits.
+            false => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+        }
+    }
+    text
+}
+
+/// A text that refers to no program, whatever it looks like.
+pub(crate) fn plain(text: &str) -> String {
+    text.replace("${CARGO_BIN_EXE_", "$${CARGO_BIN_EXE_")
+}
+
 impl From<&str> for Expected {
     fn from(text: &str) -> Self {
-        Self(Written::Json(json!(text)))
+        Self(Written::Json(json!(plain(text))))
     }
 }
 
 impl From<String> for Expected {
     fn from(text: String) -> Self {
-        Self(Written::Json(json!(text)))
+        Self(Written::Json(json!(plain(&text))))
     }
 }

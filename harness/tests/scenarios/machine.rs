@@ -28,8 +28,9 @@ impl Machine {
     /// # Errors
     /// A word of the environment that is none, in words for a person.
     pub(crate) fn new() -> Result<Self, String> {
+        let written = update::Update::of_environment()?;
         let options = Options {
-            update: match update::Update::of_environment()? {
+            update: match written {
                 update::Update::Never => Update::Never,
                 update::Update::Pending => Update::Pending,
                 update::Update::Unseen => Update::Unseen,
@@ -42,7 +43,7 @@ impl Machine {
         Ok(Self {
             interrupt,
             options,
-            force_pass: update::is_forgiven(),
+            force_pass: written.is_forgiven(),
             bench: OnceLock::new(),
         })
     }

@@ -356,6 +356,17 @@ fn files_of_one_name_in_two_folders_are_told_apart_and_those_of_one_folder_are_r
     let kept: Vec<String> = project.files("kept").into_keys().collect();
     let expected = names.map(|name| format!("kept/{name}.data"));
     assert_eq!(kept, expected);
+    // By that name one is run alone too.
+    let words = [
+        "run",
+        "--format",
+        "json",
+        "--exact",
+        "y/same",
+        "y/same.yaml",
+    ];
+    let alone = project.harness(&words).verdicts();
+    assert!(alone.into_keys().eq(["y/same"]));
     project.write("x/same.yml", &text);
     let run = project.harness(&["run", "--shard", "1/2", "x/same.yaml", "x/same.yml"]);
     run.assert_status(2);
