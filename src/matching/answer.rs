@@ -1,7 +1,7 @@
 //! Answers of a test: yes, no, or not known.
 
 /// The answer of a test, ordered by how much speaks for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Answer {
     /// It fails.
     No,

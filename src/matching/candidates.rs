@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use syscall_model::has_all_of;
 
 /// A deed that may be a step.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Candidate {
     pub(super) deed: Place,
     /// [`Answer::Yes`] or [`Answer::Unknown`].

@@ -39,6 +39,10 @@ pub(super) struct Search<'s, 'a> {
     most: u64,
     /// The deeds of the leaves, which get them in their order.
     pub(super) chosen: Vec<Place>,
+    /// These again, by the list that a leaf belongs to.
+    taken: HashSet<(bool, Place)>,
+    /// The leaf before each that is as it: its deed comes first.
+    twins: Vec<Option<LeafId>>,
     pub(super) bound: Vec<Option<Bound>>,
     /// The captures in the order of their binding.
     pub(super) trail: Vec<usize>,
@@ -47,7 +51,12 @@ pub(super) struct Search<'s, 'a> {
     /// Numbers for values of captures, so that a state is a few numbers.
     parts: HashMap<Part, usize>,
     in_vain: HashSet<Box<[usize]>>,
+    /// How many numbers these are.
+    n_in_vain: usize,
 }
+
+/// How many numbers of failed states are kept; a state that is not kept may be tried again.
+const MOST_IN_VAIN: usize = 16_000_000;
 
 /// The value of a capture.
 #[derive(Clone, Debug)]
@@ -107,6 +116,9 @@ impl<'s, 'a> Search<'s, 'a> {
             best: vec![Vec::new()],
             parts: HashMap::new(),
             in_vain: HashSet::new(),
+            n_in_vain: 0,
+            taken: HashSet::new(),
+            twins: Vec::new(),
         }
     }
 
@@ -138,6 +150,7 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     fn descend(&mut self) -> Found {
+        self.twins = self.shape.twins(&self.candidates);
         let Some(mut frames) = self.frame(0).map(|frame| vec![frame]) else {
             let are_clear = (0..self.gaps.len()).all(|gap| self.violator(gap).is_none());
             return if are_clear { Found::All } else { Found::None };
@@ -150,7 +163,12 @@ impl<'s, 'a> Search<'s, 'a> {
             if frame.next >= frame.end {
                 // A state in which no candidate was tried is not worth remembering.
                 let tried = frames.pop().filter(|frame| frame.has_tried);
-                self.in_vain.extend(tried.map(|frame| frame.state));
+                if let Some(Frame { state, .. }) = tried
+                    && self.n_in_vain < MOST_IN_VAIN
+                {
+                    self.n_in_vain += state.len();
+                    self.in_vain.insert(state);
+                }
                 continue;
             }
             let candidate = self
@@ -248,8 +266,14 @@ impl<'s, 'a> Search<'s, 'a> {
                 (entered.max().map_or(0, starts_before), own.len())
             }
         };
+        let twin = self.twins.get(leaf).copied().flatten();
+        let twins = twin.and_then(|twin| self.chosen.get(twin));
+        let after_twin = twins.map_or(0, |deed| {
+            let place = own.iter().position(|candidate| candidate.deed == *deed);
+            place.map_or(0, |place| place + 1)
+        });
         Some(Frame {
-            next,
+            next: next.max(after_twin),
             end,
             has_tried: false,
             bound: self.trail.len(),
@@ -259,6 +283,8 @@ impl<'s, 'a> Search<'s, 'a> {
 
     fn state(&mut self, leaf: LeafId) -> Box<[usize]> {
         let mut state = vec![leaf];
+        let twin = self.twins.get(leaf).copied().flatten();
+        state.extend(twin.and_then(|twin| self.chosen.get(twin)));
         if let Some(live) = self.shape.live.get(leaf) {
             let chosen = live.leaves.iter().filter_map(|leaf| self.chosen.get(*leaf));
             state.extend(chosen);
@@ -279,7 +305,13 @@ impl<'s, 'a> Search<'s, 'a> {
 
     /// Takes back what was chosen for a leaf, and what was bound since.
     pub(super) fn undo(&mut self, leaf: LeafId, bound: usize) {
-        self.chosen.truncate(leaf);
+        for (deed, of) in self
+            .chosen
+            .drain(leaf.min(self.chosen.len())..)
+            .zip(self.shape.leaves.iter().skip(leaf))
+        {
+            self.taken.remove(&(of.is_free, deed));
+        }
         for capture in self.trail.drain(bound.min(self.trail.len())..) {
             if let Some(slot) = self.bound.get_mut(capture) {
                 *slot = None;
@@ -305,9 +337,7 @@ impl<'s, 'a> Search<'s, 'a> {
         }
         // Order alone does not always exclude it: an event within a waiting call comes after the
         // call's entry and before its return.
-        let taken = self.chosen.iter().zip(&shape.leaves);
-        let mut taken = taken.filter(|(_, other)| other.is_free == it.is_free);
-        if taken.any(|(other, _)| *other == deed) {
+        if self.taken.contains(&(it.is_free, deed)) {
             return false;
         }
         let answer = fits(
@@ -324,6 +354,7 @@ impl<'s, 'a> Search<'s, 'a> {
             return false;
         }
         self.chosen.push(deed);
+        self.taken.insert((it.is_free, deed));
         let due = shape.due.get(leaf).map_or(&[][..], Vec::as_slice);
         due.iter().all(|gap| self.violator(*gap).is_none())
     }

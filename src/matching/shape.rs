@@ -1,8 +1,10 @@
 //! Lays patterns out as leaves: single steps, each with the steps that must come before it.
 
 use super::Matcher;
-use super::field::captures_of;
+use super::candidates::Candidate;
+use super::field::{captures_of, has_capture};
 use crate::scenario::Pattern;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A step by its place among all of them.
 pub(super) type LeafId = usize;
@@ -202,18 +204,57 @@ impl<'e> Shape<'e> {
             let leaves = leaf.after.iter().chain(&leaf.rivals).copied().collect();
             uses.push((at, leaves, captures));
         }
-        for at in 0..self.leaves.len() {
-            let mut live = Live::default();
-            for (_, leaves, captures) in uses.iter().filter(|(when, ..)| *when >= at) {
-                live.leaves.extend(leaves.iter().filter(|leaf| **leaf < at));
-                live.captures.extend(captures);
+        // When each of them is needed for the last time.
+        let (mut leaves, mut captures) = (BTreeMap::new(), BTreeMap::new());
+        for (when, of_leaves, of_captures) in uses {
+            for leaf in of_leaves {
+                let last = leaves.entry(leaf).or_insert(when);
+                *last = when.max(*last);
             }
-            live.leaves.sort_unstable();
-            live.leaves.dedup();
-            live.captures.sort_unstable();
-            live.captures.dedup();
-            self.live.push(live);
+            for capture in of_captures {
+                let last = captures.entry(capture).or_insert(when);
+                *last = when.max(*last);
+            }
         }
+        let alive = |of: &BTreeMap<usize, LeafId>, at: LeafId| -> Vec<usize> {
+            let alive = of.iter().filter(|(_, last)| **last >= at);
+            alive.map(|(number, _)| *number).collect()
+        };
+        self.live = (0..self.leaves.len())
+            .map(|at| Live {
+                leaves: alive(&leaves, at)
+                    .into_iter()
+                    .filter(|it| *it < at)
+                    .collect(),
+                captures: alive(&captures, at),
+            })
+            .collect();
+    }
+
+    /// For each leaf the one before it that has the same candidates, and could as well have its
+    /// deed: nothing else hangs on which of the two has which.
+    pub(super) fn twins(&self, candidates: &[Vec<Candidate>]) -> Vec<Option<LeafId>> {
+        let mut anchors: BTreeSet<LeafId> = BTreeSet::new();
+        anchors.extend(self.leaves.iter().flat_map(|leaf| &leaf.after));
+        anchors.extend(
+            self.gaps
+                .iter()
+                .flat_map(|gap| gap.after.iter().chain(&gap.before)),
+        );
+        let is_plain = |number: LeafId, leaf: &Leaf<'_>| {
+            let mut fields = leaf.matcher.fields.iter();
+            !leaf.is_next
+                && !anchors.contains(&number)
+                && !fields.any(|(_, test)| has_capture(test))
+        };
+        let mut last = HashMap::new();
+        let twin = |(number, leaf): (LeafId, &Leaf<'e>)| {
+            let own = candidates.get(number)?;
+            let alike =
+                is_plain(number, leaf).then_some((leaf.is_free, leaf.after.clone(), own))?;
+            last.insert(alike, number)
+        };
+        self.leaves.iter().enumerate().map(twin).collect()
     }
 
     /// The captures of a matcher, by number.

@@ -41,6 +41,22 @@ fn what_nothing_can_follow_is_not_tried() {
 }
 
 #[test]
+fn steps_that_nothing_tells_apart_are_tried_in_one_order() {
+    let all = turns("P1 write(fd=1) = 1\nP1 write(fd=2) = 1", 1000);
+    let steps = ["write: {fd: 1}"; 1000].join(", ");
+    let any_order = format!("any_order: [ {steps} ]");
+    assert_eq!(searched(&any_order, &all, MOST_TRIES), (Found::All, 1000));
+    // Where one of them is missing, others that could be it are not tried in all orders.
+    let fewer = turns("P1 write(fd=1) = 1\nP1 write(fd=2) = 1", 8);
+    let nine = ["write: {fd: $fd, returns: 1}", "close: {fd: $fd}"].join(", ");
+    let steps = ["write: {returns: 1}"; 8].join(", ");
+    let any_order = format!("any_order: [ {steps}, {nine} ]");
+    assert_eq!(searched(&any_order, &fewer, MOST_TRIES).0, Found::None);
+    let fewer = [fewer, deeds("P1 8000-8001 close(fd=2) = 0")].concat();
+    assert_eq!(searched(&any_order, &fewer, MOST_TRIES).0, Found::All);
+}
+
+#[test]
 fn of_many_files_only_that_is_tried_which_all_steps_have() {
     let mut trace = turns(
         "P1 openat(dfd=AT_FDCWD) = <3 $DIR/a #%>\nP1 openat(dfd=AT_FDCWD) = ENOENT\nP1 close(fd=<3 $DIR/a #%>) = 0",
