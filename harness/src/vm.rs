@@ -3,6 +3,7 @@
 use crate::kernels::Listed;
 use crate::out::note;
 use crate::{complain, out, status};
+use perf_records::units::shown_path;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -94,6 +95,13 @@ fn usual() -> Machine {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
+    if let Some(path) = arguments.write.iter().find(|path| !path.is_dir()) {
+        let path = shown_path(path);
+        note!(
+            "harness: `--write {path}`: there is no such folder: make it, so that it is the host's"
+        );
+        return status::TRACE_TROUBLE;
+    }
     let place = match place(arguments) {
         Ok(place) => place,
         // Any other status could be the command's own.

@@ -8,13 +8,14 @@ use super::kernel::Kernel;
 use super::kvm::Kvm;
 use super::modules::{self, NEEDED};
 use super::talk::{feed, listen};
-use super::trouble::{Boot, CONSOLE, Console, GuestError, SAID};
+use super::trouble::{Boot, Console, GuestError, Said};
 use super::{PORT, ROOT};
 use crate::scenario::Architecture;
-use perf_live::sys::process::end_with_us;
+use perf_live::sys::process::{end_with_us, hand};
 use perf_live::units::ExitKind;
 use std::cell::Cell;
 use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -109,18 +110,19 @@ pub fn run(
     };
     let orders = Orders::new(&job, kernel);
     let first = initramfs::build(&modules, &orders, kernel)?;
-    let folder = tempfile::Builder::new()
-        .prefix("harness-vm-")
-        .tempdir()
-        .map_err(here("make a directory for the guest"))?;
-    let initrd = folder.path().join("initrd");
-    std::fs::write(&initrd, &first.archive).map_err(here("write the guest's first files"))?;
+    // No name of theirs is left behind, however the harness ends.
+    let files = || -> std::io::Result<(File, Said)> {
+        let initrd = tempfile::tempfile()?;
+        initrd.write_all_at(&first.archive, 0)?;
+        Ok((initrd, Said::new()?))
+    };
+    let (initrd, said) = files().map_err(here("write the guest's first files"))?;
     let guest = Guest {
         kernel,
         machine,
         writes: &job.writes,
         has_input: job.has_input,
-        folder: folder.path(),
+        said,
         initrd,
         start: first.start,
         up: Cell::new(false),
@@ -164,8 +166,8 @@ struct Guest<'a> {
     machine: &'a Machine,
     writes: &'a [PathBuf],
     has_input: bool,
-    folder: &'a Path,
-    initrd: PathBuf,
+    said: Said,
+    initrd: File,
     start: String,
     /// Whether the guest ever was up.
     up: Cell<bool>,
@@ -197,7 +199,7 @@ impl Guest<'_> {
             .take()
             .map(|input| Arc::new(Mutex::new(input)));
         let mut deadline = begun + self.patience(accelerator).min(self.machine.limit);
-        let mut boot = Boot::of(self.folder);
+        let mut boot = Boot::of(&self.said);
         loop {
             if self.machine.stop.is_asked() {
                 return Err(GuestError::Stopped);
@@ -213,7 +215,7 @@ impl Guest<'_> {
                 Err(why) => {
                     let after = begun.elapsed();
                     drop(running);
-                    let console = Console::of(self.folder);
+                    let console = Console::of(&self.said);
                     if let (Some(cause), false) = (boot.cause(), self.up.get()) {
                         return Err(GuestError::NotBooted {
                             cause,
@@ -245,11 +247,11 @@ impl Guest<'_> {
                 // A guest never sends this.
                 Frame::In(_) => {}
                 Frame::Trouble(why) => {
-                    let console = Console::of(self.folder);
+                    let console = Console::of(&self.said);
                     return Err(GuestError::Trouble { why, console });
                 }
                 Frame::Lack(why) => {
-                    let console = Console::of(self.folder);
+                    let console = Console::of(&self.said);
                     return Err(GuestError::Lack { why, console });
                 }
             }
@@ -264,8 +266,14 @@ impl Guest<'_> {
     }
 
     fn start(&self, accelerator: Accelerator) -> Result<Child, GuestError> {
-        let said = File::create(self.folder.join(SAID)).map_err(|source| GuestError::Here {
-            what: "write what QEMU says",
+        let copies = || -> std::io::Result<[File; 3]> {
+            self.said.forget()?;
+            let files = [&self.initrd, &self.said.console, &self.said.qemu];
+            let [initrd, console, said] = files.map(File::try_clone);
+            Ok([initrd?, console?, said?])
+        };
+        let [initrd, console, said] = copies().map_err(|source| GuestError::Here {
+            what: "open the guest's files",
             source,
         })?;
         let program = hardware::program(self.kernel.arch);
@@ -279,10 +287,11 @@ impl Guest<'_> {
         qemu.arg("-smp").arg(cpus.to_string());
         qemu.arg("-m").arg(memory.to_string());
         qemu.arg("-kernel").arg(&self.kernel.image);
-        qemu.arg("-initrd").arg(&self.initrd);
+        let initrd = hand(&mut qemu, initrd.into());
+        qemu.arg("-initrd").arg(initrd);
         qemu.arg("-append").arg(self.words(accelerator));
-        qemu.arg("-serial")
-            .arg(option("file:", &self.folder.join(CONSOLE)));
+        let console = hand(&mut qemu, console.into());
+        qemu.arg("-serial").arg(option("file:", &console));
         qemu.args([
             "-chardev",
             "stdio,id=port,signal=off",

@@ -5,13 +5,53 @@ use super::hardware;
 use super::initramfs::OwnFileError;
 use super::kernel::Kernel;
 use super::modules::ModuleError;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{self, Seek};
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 /// Files of a guest: the output on its serial line, and that of QEMU.
-pub(super) const CONSOLE: &str = "console";
-pub(super) const SAID: &str = "qemu";
+/// What a guest's console and its QEMU say: files without names, which go with the last process
+/// that has them, however it ends.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) console: File,
+    pub(super) qemu: File,
+}
+
+impl Said {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self {
+            console: tempfile::tempfile()?,
+            qemu: tempfile::tempfile()?,
+        })
+    }
+
+    /// Makes both empty.
+    pub(super) fn forget(&self) -> io::Result<()> {
+        [&self.console, &self.qemu]
+            .into_iter()
+            .try_for_each(|mut file| {
+                file.set_len(0)?;
+                file.rewind()
+            })
+    }
+}
+
+/// Reads a file from a place to its end; whoever writes it has a place of its own.
+fn read_from(file: &File, at: u64) -> io::Result<Vec<u8>> {
+    let mut bytes =
+        vec![0; usize::try_from(file.metadata()?.len().saturating_sub(at)).unwrap_or(0)];
+    let mut n_read = 0;
+    while let Some(rest) = bytes.get_mut(n_read..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, at + n_read as u64)? {
+            0 => break,
+            n => n_read += n,
+        }
+    }
+    bytes.truncate(n_read);
+    Ok(bytes)
+}
 
 /// Why the end of the command is not known.
 #[derive(Debug, thiserror::Error)]
@@ -168,17 +208,17 @@ pub(super) const OF_INIT: &str = "harness: ";
 
 /// Looks at the console of a guest that has not come up.
 #[derive(Debug)]
-pub(super) struct Boot {
-    file: PathBuf,
+pub(super) struct Boot<'a> {
+    file: &'a File,
     /// How much of it has been looked at, up to the end of a line.
     seen: u64,
     cause: Option<String>,
 }
 
-impl Boot {
-    pub(super) fn of(folder: &Path) -> Self {
+impl<'a> Boot<'a> {
+    pub(super) fn of(said: &'a Said) -> Self {
         Self {
-            file: folder.join(CONSOLE),
+            file: &said.console,
             seen: 0,
             cause: None,
         }
@@ -200,10 +240,7 @@ impl Boot {
     }
 
     fn look(&mut self) -> io::Result<()> {
-        let mut file = std::fs::File::open(&self.file)?;
-        file.seek(SeekFrom::Start(self.seen))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
+        let mut bytes = read_from(self.file, self.seen)?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n');
         let whole = whole.map_or(0, |at| at.saturating_add(1));
         bytes.truncate(whole);
@@ -217,10 +254,10 @@ impl Boot {
 }
 
 impl Console {
-    pub(super) fn of(folder: &Path) -> Self {
+    pub(super) fn of(said: &Said) -> Self {
         let mut lines = Vec::new();
-        for name in [CONSOLE, SAID] {
-            let bytes = std::fs::read(folder.join(name)).unwrap_or_default();
+        for file in [&said.console, &said.qemu] {
+            let bytes = read_from(file, 0).unwrap_or_default();
             let text = String::from_utf8_lossy(&bytes).into_owned();
             let plain = |line: &str| perf_records::units::shown(line).into_owned();
             let said: Vec<String> = text
@@ -293,10 +330,10 @@ mod tests {
 
     #[test]
     fn a_boot_is_over_once_a_whole_line_says_so_and_not_before() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut boot = Boot::of(folder.path());
-        assert!(!boot.is_over(), "there is no console yet");
-        let mut file = std::fs::File::create(folder.path().join(CONSOLE)).unwrap();
+        let said = Said::new().unwrap();
+        let mut boot = Boot::of(&said);
+        assert!(!boot.is_over(), "it has said nothing yet");
+        let mut file = &said.console;
         for (piece, cause) in [
             ("[0.1] quiet\r\n[0.2] Kernel panic - not syn", None),
             ("cing: VFS: no root", None),
@@ -351,12 +388,13 @@ mod tests {
 
     #[test]
     fn of_a_console_the_last_lines_are_shown() {
-        let folder = tempfile::tempdir().unwrap();
+        let said = Said::new().unwrap();
         let mut lines: Vec<String> = (0..100).map(|n| format!("line {n}\r")).collect();
         lines.insert(7, "[1.0] Kernel panic - not syncing: x".to_owned());
-        std::fs::write(folder.path().join(CONSOLE), lines.join("\n")).unwrap();
-        std::fs::write(folder.path().join(SAID), "qemu: \u{1b}[31mno\n").unwrap();
-        let console = Console::of(folder.path());
+        let console = lines.join("\n");
+        said.console.write_all_at(console.as_bytes(), 0).unwrap();
+        said.qemu.write_all_at(b"qemu: \x1b[31mno\n", 0).unwrap();
+        let console = Console::of(&said);
         let [cause, first, ..] = console.lines() else {
             panic!("{console:?}");
         };

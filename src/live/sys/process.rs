@@ -39,6 +39,7 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
@@ -105,6 +106,23 @@ pub fn end_with_us(command: &mut std::process::Command) {
     };
     // SAFETY: between fork and exec it makes one system call and nothing else.
     unsafe { std::os::unix::process::CommandExt::pre_exec(command, ask) };
+}
+
+/// Lets a command that is to be started have a file, and returns the path that it has there. The
+/// file needs no name of its own.
+///
+/// # References
+/// `FD_CLOEXEC`, `fcntl(2)`; `/proc/self/fd`, `proc_pid_fd(5)`.
+pub fn hand(command: &mut std::process::Command, file: OwnedFd) -> PathBuf {
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    let keep = move || {
+        // SAFETY: fcntl takes numbers; the descriptor is open, as the closure owns it.
+        let kept = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) };
+        check(kept.into()).map(drop)
+    };
+    // SAFETY: between fork and exec it makes one system call and nothing else.
+    unsafe { std::os::unix::process::CommandExt::pre_exec(command, keep) };
+    path
 }
 
 /// Everything the child needs, laid out beforehand: between `clone3(2)` and `execve(2)` nothing may
