@@ -54,19 +54,31 @@ fn checked(first: u64, last: Option<u64>, step: u64) -> Result<When, String> {
 
 pub(super) struct ErrorName(pub(super) i32);
 
+impl ErrorName {
+    /// Those that a program can see.
+    fn all() -> impl Iterator<Item = (i32, &'static str)> {
+        (1..=LAST_ERROR).filter_map(|number| Some((number, errno_name(number)?)))
+    }
+}
+
 impl Text for ErrorName {
     const EXPECTED: &'static str = "an error's name such as `ENOSPC`";
 
     fn schema() -> Schema {
-        words(errno_names())
+        words(Self::all().map(|(_, name)| name))
     }
 
     fn read(text: &str) -> Option<Result<Self, String>> {
-        let known = (1..=LAST_ERROR).find(|number| errno_name(*number) == Some(text));
+        let known = Self::all().find(|(_, name)| *name == text);
+        let known = known.map(|(number, _)| Self(number));
         Some(
-            known
-                .map(Self)
-                .ok_or_else(|| unknown("error", text, did_you_mean(text, errno_names()))),
+            known.ok_or_else(|| match errno_names().any(|name| name == text) {
+                true => format!("`{text}` is the kernel's own: no program sees it"),
+                false => {
+                    let names = Self::all().map(|(_, name)| name);
+                    unknown("error", text, did_you_mean(text, names))
+                }
+            }),
         )
     }
 }

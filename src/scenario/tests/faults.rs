@@ -121,6 +121,7 @@ fn what_is_no_fault_is_refused_where_it_stands() {
             "not several",
         ),
         ("fsync: { error: EFOO }", "unknown error `EFOO`"),
+        ("fsync: { error: ERESTARTSYS }", "the kernel's own"),
         ("fsync: { returns: -5 }", "is an error"),
         ("fsync: { when: 0, error: EIO }", "counted from 1"),
         (
