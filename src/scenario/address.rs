@@ -91,7 +91,10 @@ impl Text for AddressPattern {
     const EXPECTED: &'static str = "an address such as \"127.0.0.1:8123\"";
 
     fn read(text: &str) -> Option<Result<Self, String>> {
-        Some(address(text).map_err(|fault| format!("{fault}\n{FORMS}")))
+        Some(address(text).map_err(|fault| match fault.contains('\n') {
+            true => fault,
+            false => format!("{fault}\n{FORMS}"),
+        }))
     }
 }
 
@@ -203,6 +206,7 @@ mod tests {
             ("[::ffff:1.2.3.4]:80", "as an address of IPv4"),
             ("unix:", "names no socket"),
             ("unix:a/../b", "has `..`"),
+            ("unix:$XDG_RUNTIME_DIR/bus", "the `$` stands for itself"),
             ("family:inet", "named by their addresses"),
         ] {
             let fault = address(text).expect_err(text);

@@ -33,11 +33,55 @@ pub(super) fn fault_of_glob(glob: &str) -> Option<String> {
     if glob.trim().is_empty() {
         return Some("the path is empty".to_owned());
     }
-    let climbs = glob.split('/').any(|part| part == "..");
-    climbs.then(|| {
-        let shown = glob.escape_debug();
-        format!("`{shown}` has `..`, and the paths that it is compared with have none")
-    })
+    let shown = glob.escape_debug();
+    if glob.split('/').any(|part| part == "..") {
+        let fault = format!("`{shown}` has `..`, and the paths that it is compared with have none");
+        return Some(fault);
+    }
+    let (letter, what) = match of_shell(glob).next()? {
+        (_, '~') => ('~', "a home folder"),
+        (_, letter) => (letter, "the value of a variable"),
+    };
+    Some(format!(
+        "in `{shown}` the `{letter}` stands for itself, and not for {what}, as in a shell\n\
+         write the path as it is (/tmp/**), or from the working directory (build/**); for a name \
+         with that letter write [{letter}]"
+    ))
+}
+
+/// The letters by which a shell would put something else there, and where they are: a `~` in front,
+/// and a `$` before a name.
+fn of_shell(glob: &str) -> impl Iterator<Item = (usize, char)> {
+    let is_name = |next: char| next.is_ascii_alphabetic() || matches!(next, '_' | '{');
+    glob.char_indices()
+        .filter(move |(at, letter)| match letter {
+            '~' => *at == 0,
+            '$' => glob
+                .get(at.saturating_add(1)..)
+                .is_some_and(|rest| rest.starts_with(is_name)),
+            _ => false,
+        })
+}
+
+/// A glob with each letter in brackets that a shell would put something else for: so it is read as
+/// an element of `writes`, `reads` or `programs`.
+///
+/// ```
+/// use trace_harness::scenario::literal;
+/// assert_eq!(literal("~/a/$b*"), "[~]/a/[$]b*");
+/// assert_eq!(literal("a~/Foo$1.class"), "a~/Foo$1.class");
+/// ```
+#[must_use]
+pub fn literal(glob: &str) -> String {
+    let places: Vec<usize> = of_shell(glob).map(|(at, _)| at).collect();
+    let mut literal = String::new();
+    for (at, letter) in glob.char_indices() {
+        match places.contains(&at) {
+            true => literal.extend(['[', letter, ']']),
+            false => literal.push(letter),
+        }
+    }
+    literal
 }
 
 /// A path, or a glob of paths.

@@ -73,7 +73,7 @@ mod write;
 
 pub use address::AddressPattern;
 pub use chain::CallChain;
-pub use confined::{Confined, PRIVILEGED};
+pub use confined::{Confined, PRIVILEGED, literal};
 pub use counted::CountedSpec;
 pub use counts::{CountRange, Difference};
 pub use crash::{CrashSpec, Promises};

@@ -3,7 +3,7 @@
 use crate::matching::{
     Deeds, Done, PROCESSES, Realm, Statement, any_port, is_drawn, shape, varying, varying_behind,
 };
-use crate::scenario::RulesDraft;
+use crate::scenario::{RulesDraft, literal};
 use perf_live::units::ExitKind;
 use perf_records::glob::{escaped, is_glob, path_glob};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,8 +52,8 @@ pub fn rules(
         }
     };
     let glob = |path: &str| match path.split_at_checked(5) {
-        Some(("unix:", path)) => format!("unix:{}", general(path, lasts(path))),
-        _ => general(path, lasts(path)),
+        Some(("unix:", path)) => format!("unix:{}", literal(&general(path, lasts(path)))),
+        _ => literal(&general(path, lasts(path))),
     };
     let mut worlds: BTreeMap<Realm, BTreeSet<String>> = BTreeMap::new();
     let mut named: BTreeSet<&str> = BTreeSet::new();
@@ -110,10 +110,9 @@ pub fn rules(
 /// How many names a glob stands for, and what would narrow it; `None` for one name.
 fn remark(glob: &str, named: &BTreeSet<&str>, temporary: &[String]) -> Option<String> {
     let path = glob.strip_prefix("unix:").unwrap_or(glob);
-    let has_wildcard = path
-        .replace("[*]", "")
-        .replace("[?]", "")
-        .replace("[[]", "");
+    let letters = ["[*]", "[?]", "[[]", "[$]", "[~]"];
+    let letters = letters.into_iter();
+    let has_wildcard = letters.fold(path.to_owned(), |path, letter| path.replace(letter, ""));
     if !is_glob(&has_wildcard) || path.starts_with(PROCESSES) || !path.contains(['/', '.', '?']) {
         return None;
     }

@@ -9,6 +9,7 @@ mod printing;
 mod programs;
 mod runners;
 mod tools;
+mod words;
 mod workers;
 
 use crate::support::project::{Project, Run};

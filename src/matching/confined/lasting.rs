@@ -4,6 +4,7 @@ use super::acts::Thing;
 use super::table::{PROCESSES, Realm};
 use super::told::shown;
 use crate::matching::drawn::{any_port, varying_behind};
+use crate::scenario::literal;
 use crate::trace::{Deed, Value};
 use perf_records::glob::escaped;
 use std::collections::BTreeSet;
@@ -39,9 +40,9 @@ impl Gone {
             return shown.to_owned();
         }
         match shown.strip_prefix("unix:") {
-            Some(path) => format!("unix:{}", self.glob(path)),
+            Some(path) => format!("unix:{}", literal(&self.glob(path))),
             None if realm == Realm::Network => any_port(shown),
-            None => self.glob(shown),
+            None => literal(&self.glob(shown)),
         }
     }
 

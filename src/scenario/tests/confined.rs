@@ -61,6 +61,42 @@ error: `expect.confined.writes[0]`: `../x` has `..`, and the paths that it is co
 }
 
 #[test]
+fn a_path_with_what_a_shell_would_replace() {
+    check(
+        "\
+description: d
+workload: { run: [ls] }
+expect: { confined: { writes: [\"/a/${TMPDIR}/**\"] } }
+",
+        "
+error: `expect.confined.writes[0]`: in `/a/${TMPDIR}/**` the `$` stands for itself, and not for the value of a variable, as in a shell
+ --> x.yaml:3:32
+  |
+3 | expect: { confined: { writes: [\"/a/${TMPDIR}/**\"] } }
+  |                                ^^^^^^^^^^^^^^^^^
+  |
+  = help: write the path as it is (/tmp/**), or from the working directory (build/**); for a name with that letter write [$]
+",
+    );
+    check(
+        "\
+description: d
+workload: { run: [ls] }
+expect: { confined: { reads: [~/.netrc] } }
+",
+        "
+error: `expect.confined.reads[0]`: in `~/.netrc` the `~` stands for itself, and not for a home folder, as in a shell
+ --> x.yaml:3:31
+  |
+3 | expect: { confined: { reads: [~/.netrc] } }
+  |                               ^^^^^^^^
+  |
+  = help: write the path as it is (/tmp/**), or from the working directory (build/**); for a name with that letter write [~]
+",
+    );
+}
+
+#[test]
 fn an_unknown_privilege() {
     check(
         "\
