@@ -37,7 +37,8 @@ pub use blame::{Blamed, Blaming, Tests, needed as blaming_calls};
 pub use candidates::{is_meant, may_be};
 pub use confined::{
     Confinement, Deeds, Done, Handed, HandedTo, Judged, PROCESSES, Realm, Statement, Unsure,
-    changed_among, confine, needed as confined_calls, of_test, stated as stated_calls, statement,
+    changed_among, confine, needed as confined_calls, no_names, of_test, stated as stated_calls,
+    statement,
 };
 pub use drawn::{any_port, is_drawn, shape, varying, varying_behind};
 pub(crate) use field::numeral;

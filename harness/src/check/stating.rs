@@ -8,7 +8,7 @@ use crate::{reports, status};
 use perf_live::units::ExitKind;
 use perf_records::units::shown_path;
 use std::path::{Path, PathBuf};
-use trace_harness::matching::{Blaming, Handed, Statement, statement};
+use trace_harness::matching::{Blaming, Handed, Statement, no_names, statement};
 use trace_harness::report::Stated;
 use trace_harness::run::Checked;
 use trace_harness::suggest;
@@ -61,6 +61,10 @@ pub(super) fn state(
     let mut all_well = reports::write_all(files);
     for note in &report.notes {
         note!("note: {note}");
+    }
+    let is_unnamed = arguments.blame.is_some() && statement.tests.is_empty();
+    if let Some(none) = no_names(blaming.by).filter(|_| is_unnamed) {
+        note!("note: {none}");
     }
     if let Some(file) = &arguments.learn {
         all_well &= learn(file, command, &statement, &run, stated.is_complete());

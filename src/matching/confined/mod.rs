@@ -202,13 +202,16 @@ pub fn confine(
     }
     let known = (Family::of(trace), Gone::of(&deeds));
     let mut found = Vec::new();
-    for (place, (rules, worlds)) in all.iter().zip(&worlds).enumerate() {
+    let all_worlds = &worlds;
+    for (place, (rules, worlds)) in all.iter().zip(all_worlds).enumerate() {
         let closed = Realm::ALL.into_iter();
         for realm in closed.filter(|realm| closes(rules.confined(), *realm)) {
             let of = |answer| offences.get(&(place, realm, answer)).map(Vec::as_slice);
             let key = rules.key(realm);
             let finding = if let Some(all @ [first, ..]) = of(Answer::No) {
-                let text = worlds.forbidden(&key, (first, all), &known);
+                let mut text = worlds.forbidden(&key, (first, all), &known);
+                let whole = all_worlds.first().filter(|_| rules.test.is_some());
+                text += &replaced(confinement, whole, &first.act).unwrap_or_default();
                 Finding::Failed(rules.said(realm, text))
             } else if let Some(all @ [first, ..]) = of(Answer::Unknown) {
                 let text = undecided(&key, (first, all), &known.0);
@@ -225,7 +228,53 @@ pub fn confine(
         }
         found.extend(unused(*rules, &tests, forgets));
     }
+    found.extend(unnamed(confinement, &tests));
     found
+}
+
+/// Says that the list of the whole run would allow it, and that the test's own stands for it.
+fn replaced(
+    confinement: &Confinement,
+    whole: Option<&Worlds<'_>>,
+    act: &Act<'_>,
+) -> Option<String> {
+    let is_allowed = closes(&confinement.rules, act.realm) && whole?.allows(act) == Answer::Yes;
+    is_allowed.then(|| {
+        let whole = Rules {
+            confinement,
+            test: None,
+        };
+        let (key, line) = whole.key(act.realm);
+        format!("\n  {key} (line {line}) allows it, but a test's own list stands in place of it")
+    })
+}
+
+/// What a runner must say for a test to be found, where nothing of that was said; `None` for
+/// [`BlameBy::Process`], where a command need have no tests.
+#[must_use]
+pub fn no_names(by: BlameBy) -> Option<&'static str> {
+    match by {
+        BlameBy::Process => None,
+        BlameBy::Thread => Some(
+            "no names of tests were printed, which complete those of threads: what was looked for \
+             is a line `test NAME ...`, as `cargo test` prints without `-q`",
+        ),
+        BlameBy::Output => Some(
+            "no runner printed names of tests: what was looked for are lines `=== RUN NAME` \
+             (`go test -v`), `FILE::NAME RESULT` (`pytest -v`) and `test NAME ... RESULT` (`cargo \
+             test -- --test-threads=1`), so give the runner that option",
+        ),
+    }
+}
+
+/// Says that no test is named, as no name was told, where no rule is of single tests.
+fn unnamed(confinement: &Confinement, tests: &Tests) -> Option<(Realm, Finding)> {
+    let is_of_whole = confinement.finds_tests && confinement.tests.is_empty();
+    let text = no_names(confinement.blaming.by).filter(|_| is_of_whole)?;
+    let mut closed = Realm::ALL.into_iter();
+    let realm = closed.find(|realm| closes(&confinement.rules, *realm))?;
+    let finding = || Finding::Remark(text.to_owned().into());
+    tests.seen().is_empty().then(|| (realm, finding()))
 }
 
 /// Rules of a test that did not run hold nothing: a failure where no test is known to have run.
@@ -238,13 +287,15 @@ fn unused(rules: Rules<'_>, tests: &Tests, forgets: bool) -> Option<(Realm, Find
     let mut closed = Realm::ALL.into_iter();
     let realm = closed.find(|realm| closes(&test.confined, *realm))?;
     let name = test.name.escape_debug();
-    let by = match rules.confinement.blaming.by {
-        BlameBy::Process => {
+    let by = rules.confinement.blaming.by;
+    let by = match (by, no_names(by).filter(|_| seen.is_empty())) {
+        (_, Some(none)) => none,
+        (BlameBy::Process, None) => {
             "no process was started for a test of this name; where tests are \
                              threads or functions of one process, `blame` says so"
         }
-        BlameBy::Thread => "no thread was named after a test of this name",
-        BlameBy::Output => "no runner printed that a test of this name ran",
+        (BlameBy::Thread, None) => "no thread was named after a test of this name",
+        (BlameBy::Output, None) => "no runner printed that a test of this name ran",
     };
     let text = format!("`tests.\"{name}\"` (line {line}) holds nothing: {by}");
     let said = rules.said(realm, text);

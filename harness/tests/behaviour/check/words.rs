@@ -34,3 +34,55 @@ fn a_name_with_a_dollar_or_a_tilde_is_learnt_and_allowed() {
     let rule = "what allows it: writes: [\"[$]HOMER\"]";
     assert!(run.stderr.contains(rule), "{}", run.stderr);
 }
+
+#[test]
+fn a_runner_that_prints_no_names_is_told_with_the_option_that_makes_it() {
+    require!(right_to_trace());
+    let rules = "blame: output\nexpect: { confined: { writes: [] } }\n";
+    let entry = "tests: { TestNet: { confined: { writes: [] } } }\n";
+    let project = ruled(rules);
+    let run = project.checked("echo ok");
+    run.assert_status(0);
+    assert!(run.stderr.contains("`pytest -v`"), "{}", run.stderr);
+    project.write("rules.yaml", &format!("{rules}{entry}"));
+    let run = project.checked("echo ok");
+    run.assert_status(1);
+    for said in ["holds nothing: no runner printed names", "`go test -v`"] {
+        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+    }
+    // One that prints them is told of the entry alone.
+    let run = project.checked("echo '=== RUN   TestA'; echo '--- PASS: TestA (0.00s)'; echo PASS");
+    run.assert_status(0);
+    assert!(
+        run.stderr.contains("that a test of this name ran"),
+        "{}",
+        run.stderr
+    );
+    let words = ["check", "--blame", "output", "--", "echo", "ok"];
+    let stated = project.harness(&words);
+    assert!(stated.stderr.contains("`pytest -v`"), "{}", stated.stderr);
+}
+
+#[test]
+fn a_failure_says_that_the_tests_own_list_stands_in_place_of_that_of_the_whole() {
+    require!(right_to_trace());
+    let project = ruled(
+        "expect: { confined: { writes: [out] } }\n\
+         tests: { net: { confined: { writes: [own] } } }\n",
+    );
+    project.write("t", "#!/bin/sh\necho x > own; echo x > $3\n");
+    project.run(&[], &["chmod", "755", "t"]).assert_status(0);
+    let run = project.checked("./t --exact net out");
+    let said = "allows it, but a test's own list stands in place of it";
+    // With two names it is of one of both.
+    assert!(!run.stderr.contains(said), "{}", run.stderr);
+    project.write("t", "#!/bin/sh\necho x > own; echo x > out\n");
+    let run = project.checked("./t --exact net");
+    run.assert_status(1);
+    for said in [
+        "`tests.\"net\".confined.writes` does not allow `out`",
+        &format!("`expect.confined.writes` (line 1) {said}"),
+    ] {
+        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+    }
+}
