@@ -17,7 +17,7 @@ use crate::trace::{Block, Deed, Normalised, StableName, Value};
 use calls::{LONGEST_NAME, own_name, stream, written};
 use lines::{Said, Stream};
 use printed::{Printed, State};
-use started::{Started, of_arguments, started};
+use started::Started;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -83,6 +83,8 @@ pub struct Tests {
     made: BTreeMap<StableName, (StableName, u64)>,
     /// The first test that each process was started for.
     started: BTreeMap<u32, (u64, Started)>,
+    /// The words of processes that hand the last of these on, and have not done so yet.
+    handing_on: BTreeMap<u32, Vec<Vec<u8>>>,
     /// The names that threads gave themselves, and when.
     named: BTreeMap<StableName, Vec<(u64, Vec<u8>)>>,
     /// What processes wrote, until all of it is there: by process and stream.
@@ -106,6 +108,7 @@ impl Tests {
             by: blaming.by,
             made: BTreeMap::new(),
             started: BTreeMap::new(),
+            handing_on: BTreeMap::new(),
             named: BTreeMap::new(),
             written: BTreeMap::new(),
             tellers: BTreeMap::new(),
@@ -114,15 +117,12 @@ impl Tests {
             exited: BTreeMap::new(),
             until: BTreeMap::new(),
         };
-        let words = blaming.command.iter().map(String::as_bytes);
-        if let Some(started) = of_arguments(words, false) {
-            tests.started.insert(1, (0, started));
+        tests.commanded(&blaming.command);
+        for block in &trace.blocks {
+            tests.relate(block);
         }
         for deed in deeds {
             tests.take(deed, &blaming.outputs);
-        }
-        for block in &trace.blocks {
-            tests.relate(block);
         }
         tests.print();
         if tests.by == BlameBy::Output {
@@ -141,12 +141,7 @@ impl Tests {
     fn take(&mut self, deed: &Deed, outputs: &[String]) {
         let process = deed.task.process;
         match &*deed.name {
-            "execve" | "execveat" if self.by == BlameBy::Process => {
-                if let Some(started) = started(deed) {
-                    let first = self.started.entry(process);
-                    first.or_insert((deed.entered, started));
-                }
-            }
+            "execve" | "execveat" if self.by == BlameBy::Process => self.executed(deed),
             "clone" | "clone3" | "fork" | "vfork" => {
                 let returns = deed.returns.as_ref().map(|part| &part.value);
                 if let Some(Value::Task {

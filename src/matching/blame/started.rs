@@ -28,6 +28,43 @@ pub(super) fn started(deed: &Deed) -> Option<Started> {
     }
 }
 
+/// The words of a program that was executed: `None` if it was not, or is the command itself, and
+/// none where a part of them was not read.
+pub(super) fn argv(deed: &Deed) -> Option<Vec<Vec<u8>>> {
+    let returns = deed.returns.as_ref().map(|part| &part.value);
+    if matches!(returns, Some(Value::Error(_))) {
+        return None;
+    }
+    Some(match &deed.part("argv")?.value {
+        Value::Strings { strings, is_cut } if !is_cut => strings.clone(),
+        _ => Vec::new(),
+    })
+}
+
+/// Programs of coreutils and util-linux that execute what their last words say, and do nothing else
+/// that a rule is about.
+const HANDING_ON: [&str; 17] = [
+    "chrt", "env", "i386", "ionice", "linux32", "linux64", "nice", "nohup", "prlimit", "setarch",
+    "setsid", "stdbuf", "taskset", "time", "timeout", "uname26", "x86_64",
+];
+
+/// Whether a program is one of those, by its path, or by the name that it is looked for by. One
+/// that lies with the tests may be a test of that name.
+pub(super) fn hands_on(program: &[u8]) -> bool {
+    let folders = ["/usr/bin/", "/bin/", ""].into_iter();
+    let mut names = folders.filter_map(|folder| program.strip_prefix(folder.as_bytes()));
+    let name = names.next().unwrap_or_default();
+    HANDING_ON.iter().any(|it| it.as_bytes() == name)
+}
+
+/// The path of a program that was executed, from the root.
+pub(super) fn program(deed: &Deed) -> Option<Vec<u8>> {
+    match &deed.part("path")?.value {
+        Value::Path { absolute, .. } => absolute.clone(),
+        _ => None,
+    }
+}
+
 /// Options of Rust's tests whose value is the next word.
 const WITH_VALUE: [&[u8]; 8] = [
     b"--test-threads",

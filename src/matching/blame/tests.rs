@@ -1,5 +1,7 @@
 use super::lines::Stream;
 use super::printed::{Printed, State};
+use super::{Blamed, Blaming, Tests};
+use crate::matching::tests::notation::{deeds, of_deeds};
 use std::sync::Arc;
 
 const PYTEST: &str = "===== test session starts =====\n";
@@ -343,4 +345,97 @@ fn names_are_sorted_once_by_what_a_thread_has_of_them() {
     let one = full.get(b"group::name_0".as_slice()).unwrap();
     assert_eq!(one, &[Arc::from("group::name_0")]);
     assert!(full.get(b"group::name_100".as_slice()).unwrap().len() > 1);
+}
+
+/// The test that the last deed is of, by the processes that were started; `unknown`, or `none`.
+fn of_last(command: &[&str], text: &str) -> String {
+    let blaming = Blaming {
+        command: command.iter().map(|word| (*word).to_owned()).collect(),
+        ..Blaming::default()
+    };
+    let trace = of_deeds(deeds(text));
+    let deeds = trace.in_order();
+    let last = deeds.iter().max_by_key(|deed| deed.entered);
+    let tests = Tests::of(&blaming, &trace, &deeds);
+    match tests.blame(last.expect("a deed")) {
+        Blamed::Nothing => "none".to_owned(),
+        Blamed::Test(name) => name.to_string(),
+        Blamed::OneOf(_) => "unknown".to_owned(),
+    }
+}
+
+const RUN: [&str; 1] = ["runner"];
+
+#[test]
+fn what_hands_a_test_on_is_no_test_and_what_it_executes_is() {
+    for (path, argv) in [
+        ("/usr/bin/env", r#""env", "FOO=1", "./t""#),
+        ("/usr/bin/nice", r#""nice", "-n", "5", "./t""#),
+        ("/bin/setarch", r#""setarch", "-R", "./t""#),
+        ("/usr/bin/stdbuf", r#""stdbuf", "-oL", "./t""#),
+        ("/usr/bin/nohup", r#""nohup", "./t""#),
+    ] {
+        let text = format!(
+            "P2 execve(filename:path=p\"{path}\", argv=[{argv}, \"--exact\", \"net\"]) = 0\n\
+             P2 execve(filename:path=p\"/a/t\", argv=[\"./t\", \"--exact\", \"net\"]) = ENOENT\n\
+             P2 execve(filename:path=p\"./t\", argv=[\"./t\", \"--exact\", \"net\"]) = 0\n\
+             P2 getpid() = 1\n"
+        );
+        assert_eq!(of_last(&RUN, &text), "net", "{argv}");
+    }
+    // In two steps, and the test is a child's.
+    let text = r#"
+        P2 execve(filename:path=p"/usr/bin/env", argv=["env", "A=1", "timeout", "5", "./t", "--exact", "net"]) = 0
+        P2 execve(filename:path=p"/usr/bin/timeout", argv=["timeout", "5", "./t", "--exact", "net"]) = 0
+        P2 vfork() = P3
+        P3 execve(filename:path=p"./t", argv=["./t", "--exact", "net"]) = 0
+        P3 getpid() = 1
+    "#;
+    assert_eq!(of_last(&RUN, text), "net");
+    let of_go = r#"
+        P2 execve(filename:path=p"/usr/bin/nice", argv=["nice", "-n", "5", "./t", "-test.run=^TestNet$"]) = 0
+        P2 execve(filename:path=p"./t", argv=["./t", "-test.run=^TestNet$"]) = 0
+        P2 getpid() = 1
+    "#;
+    assert_eq!(of_last(&RUN, of_go), "TestNet");
+    // The command itself.
+    let command = ["timeout", "5", "./t", "--exact", "net"];
+    let text = r#"
+        P1 vfork() = P2
+        P2 execve(filename:path=p"./t", argv=["./t", "--exact", "net"]) = 0
+        P2 getpid() = 1
+    "#;
+    assert_eq!(of_last(&command, text), "net");
+}
+
+#[test]
+fn what_is_executed_in_place_of_the_words_that_were_handed_on_tells_no_test() {
+    let env =
+        r#"P2 execve(filename:path=p"/usr/bin/env", argv=["env", "./t", "--exact", "net"]) = 0"#;
+    for next in [
+        r#"P2 execve(filename:path=p"./t", argv=["./t", "--exact", "other"]) = 0"#,
+        r#"P2 execve(filename:path=p"./t", argv=["./t", "--exact", "net", "x"]) = 0"#,
+        r#"P2 execve(filename:path=p"./t", argv=<unread>) = 0"#,
+        "",
+    ] {
+        let text = format!("{env}\n{next}\nP2 getpid() = 1\n");
+        assert_eq!(of_last(&RUN, &text), "unknown", "{next}");
+    }
+    // A program of the tests may have any name, and one of two tests lies.
+    for path in ["./env", "/home/me/bin/env", "/usr/bin/t"] {
+        let text = format!(
+            "P2 execve(filename:path=p\"{path}\", argv=[\"env\", \"one\", \"--exact\", \"two\"]) = 0\n\
+             P2 execve(filename:path=p\"./one\", argv=[\"one\", \"--exact\", \"two\"]) = 0\n\
+             P2 getpid() = 1\n"
+        );
+        assert_eq!(of_last(&RUN, &text), "unknown", "{path}");
+    }
+    // What a test hands on is that test's.
+    let text = r#"
+        P2 execve(filename:path=p"./t", argv=["./t", "--exact", "lies"]) = 0
+        P2 execve(filename:path=p"/usr/bin/env", argv=["env", "./t", "--exact", "net"]) = 0
+        P2 execve(filename:path=p"./t", argv=["./t", "--exact", "net"]) = 0
+        P2 getpid() = 1
+    "#;
+    assert_eq!(of_last(&RUN, text), "lies");
 }

@@ -1,42 +1,16 @@
 //! What a run is confined to.
 
-use super::notation::deeds;
+use super::notation::{deeds, of_deeds};
 use crate::matching::{Blaming, Confinement, Finding, Realm, confine};
 use crate::scenario::{AddressPattern, Confined};
-use crate::trace::{Block, Deed, Normalised, Reached, StableName, Value, View};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::trace::{Normalised, Reached, Value};
+use std::collections::BTreeSet;
 
 /// The workload's own start.
 const START: &str = "P1/sh execve(filename:path=p\"/bin/sh\", ...) = 0\n";
 
 fn trace(text: &str) -> Normalised {
     of_deeds(deeds(&format!("{START}{text}")))
-}
-
-fn of_deeds(deeds: Vec<Deed>) -> Normalised {
-    let mut blocks: BTreeMap<StableName, Block> = BTreeMap::new();
-    for deed in deeds {
-        let block = blocks.entry(deed.task).or_insert_with(|| Block {
-            task: deed.task,
-            program: deed.program.as_ref().to_owned(),
-            parent: (deed.task.process > 1).then_some(StableName {
-                process: 1,
-                thread: 1,
-            }),
-            deeds: Vec::new(),
-            tally: BTreeMap::new(),
-            answered: BTreeMap::new(),
-        });
-        block.deeds.push(deed);
-    }
-    Normalised {
-        blocks: blocks.into_values().collect(),
-        unread: 0,
-        view: View::default(),
-        counted: BTreeMap::new(),
-        handed: BTreeSet::new(),
-        rules: BTreeSet::new(),
-    }
 }
 
 pub(super) fn found(rules: &Confined, text: &str) -> Vec<(Realm, Finding)> {

@@ -14,8 +14,9 @@
 //! one that is not known; `P2` for a task; `["a", "b"]`; `<unread>`; `NULL` and `?` for nothing;
 //! anything else is text.
 
-use crate::trace::{Deed, Part, StableName, Value};
+use crate::trace::{Block, Deed, Normalised, Part, StableName, Value, View};
 use perf_records::units::Nanos;
+use std::collections::{BTreeMap, BTreeSet};
 use syscall_model::ThreadId;
 
 /// The deeds of some lines, in their order.
@@ -25,6 +26,33 @@ pub(crate) fn deeds(text: &str) -> Vec<Deed> {
         .zip(1..)
         .map(|(line, number)| deed(line, 2 * number))
         .collect()
+}
+
+/// A trace of these deeds, where the first process made all others unless a call says who did.
+pub(crate) fn of_deeds(deeds: Vec<Deed>) -> Normalised {
+    let mut blocks: BTreeMap<StableName, Block> = BTreeMap::new();
+    for deed in deeds {
+        let block = blocks.entry(deed.task).or_insert_with(|| Block {
+            task: deed.task,
+            program: deed.program.as_ref().to_owned(),
+            parent: (deed.task.process > 1).then_some(StableName {
+                process: 1,
+                thread: 1,
+            }),
+            deeds: Vec::new(),
+            tally: BTreeMap::new(),
+            answered: BTreeMap::new(),
+        });
+        block.deeds.push(deed);
+    }
+    Normalised {
+        blocks: blocks.into_values().collect(),
+        unread: 0,
+        view: View::default(),
+        counted: BTreeMap::new(),
+        handed: BTreeSet::new(),
+        rules: BTreeSet::new(),
+    }
 }
 
 fn deed(line: &str, moment: u64) -> Deed {

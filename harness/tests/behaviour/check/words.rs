@@ -86,3 +86,28 @@ fn a_failure_says_that_the_tests_own_list_stands_in_place_of_that_of_the_whole()
         assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
     }
 }
+
+#[test]
+fn what_hands_a_test_on_is_no_test() {
+    require!(right_to_trace());
+    let project = ruled(
+        "expect: { confined: { writes: [] } }\n\
+         tests: { net: { confined: { writes: [out] } } }\n",
+    );
+    project.write("t", "#!/bin/sh\necho x > out\n");
+    project.run(&[], &["chmod", "755", "t"]).assert_status(0);
+    for wrapper in [
+        "env FOO=1",
+        "nice -n 5",
+        "timeout 50",
+        "stdbuf -oL",
+        "setsid -w",
+    ] {
+        project
+            .checked(&format!("{wrapper} ./t --exact net"))
+            .assert_status(0);
+        let run = project.checked(&format!("{wrapper} ./t --exact other"));
+        run.assert_status(1);
+        assert!(run.stderr.contains("in test other"), "{}", run.stderr);
+    }
+}
