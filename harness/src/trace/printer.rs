@@ -4,7 +4,7 @@ use super::delivered::{Signals, Step};
 use super::options::Format;
 use super::sched::View;
 use super::spans::{self, Spans};
-use super::{Sink, Trouble};
+use super::{Sink, Trouble, unseen};
 use crate::out::note;
 use crate::status;
 use perf_live::events::Account;
@@ -261,6 +261,8 @@ impl<'a> Printer<'a> {
         if let Some(error) = self.error {
             return Err(error);
         }
+        // A file may be for a program alone.
+        let is_watched = matches!(self.sink, Sink::Error(_)) && self.form.format == Format::Text;
         self.sink.finish()?;
         for line in account.remarks() {
             note!("harness: {line}");
@@ -276,6 +278,9 @@ impl<'a> Printer<'a> {
                 note!("hint: use larger rings (-m 64MiB), or name fewer events (-e)");
             }
             return Ok(status::TRACE_TROUBLE);
+        }
+        if is_watched && n_events == 0 {
+            unseen::say_kin(self.plan);
         }
         let status = exit.map_or(0, |exit| exit.shell_status());
         Ok(u8::try_from(status).unwrap_or(status::TRACE_TROUBLE))

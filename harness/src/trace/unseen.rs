@@ -2,8 +2,10 @@
 
 use crate::out::note;
 use perf_live::errors::chain;
-use syscall_model::UNREAD;
+use std::collections::BTreeSet;
+use syscall_model::names::{self, Abi};
 use syscall_model::select::Selection;
+use syscall_model::{UNREAD, kin};
 use trace_harness::plan::{EventsPlan, MemoryReader, Reach};
 use trace_harness::run::{LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Reading};
 
@@ -36,6 +38,21 @@ pub(super) fn say_unread(
     note!("harness: strings are {shown}: {why}");
     if let Some(hint) = hint {
         note!("hint: {hint}");
+    }
+}
+
+/// Says of a trace of which nothing came by which other calls a program may have done what is
+/// traced: a library makes a `renameat` of a `rename`.
+pub(super) fn say_kin(plan: &EventsPlan) {
+    let native = |name: &&str| names::number(Abi::native(), name).is_some();
+    let traced: BTreeSet<&str> = plan.selection.iter().flat_map(Selection::names).collect();
+    let kin: BTreeSet<&str> = traced.iter().flat_map(|name| kin(name)).copied().collect();
+    let others: Vec<&str> = kin.difference(&traced).copied().filter(native).collect();
+    if !others.is_empty() {
+        note!(
+            "harness: nothing came of what was named; a program may call in its place {}",
+            others.join(", ")
+        );
     }
 }
 

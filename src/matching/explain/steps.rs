@@ -12,6 +12,8 @@ use crate::matching::order::Place;
 use crate::matching::search::Search;
 use crate::matching::shape::{Leaf, LeafId, Shape};
 use crate::matching::{Matcher, words};
+use std::collections::{BTreeMap, BTreeSet};
+use syscall_model::kin;
 
 /// How many deeds the search for the longest beginning may try.
 const MOST_TRIES: u64 = 200_000;
@@ -177,7 +179,10 @@ impl Explainer<'_, '_> {
                 let number = number(earlier);
                 format!("{step} is not what its thread does next behind step {number}")
             }
-            (_, None, 0) => format!("{step} never occurs: there is no `{word}`"),
+            (_, None, 0) => {
+                let kin = self.kin(&leaf.matcher.names);
+                format!("{step} never occurs: there is no `{word}`{kin}")
+            }
             (None, None, 1) => format!("{step} never occurs: the only `{word}` is not like it"),
             (None, None, many) => {
                 format!("{step} never occurs: of {many} `{word}` none is like it")
@@ -193,6 +198,23 @@ impl Explainer<'_, '_> {
                 let number = number(rival);
                 format!("{step} occurs once too few: what is like it is step {number}")
             }
+        }
+    }
+
+    /// What was called in the place of calls of these names: `, but 2 renameat`.
+    fn kin(&self, names: &BTreeSet<String>) -> String {
+        let all: BTreeSet<&str> = names.iter().flat_map(|name| kin(name)).copied().collect();
+        let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
+        let others = self.scene.deeds.iter().map(|deed| &*deed.name);
+        for name in others.filter(|name| all.contains(name) && !names.contains(*name)) {
+            *seen.entry(name).or_default() += 1;
+        }
+        let seen = seen.iter().map(|(name, times)| format!("{times} `{name}`"));
+        let seen = seen.collect::<Vec<_>>().join(" and ");
+        if seen.is_empty() {
+            seen
+        } else {
+            format!(", but {seen}")
         }
     }
 

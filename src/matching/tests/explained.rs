@@ -155,7 +155,7 @@ fn a_step_whose_name_never_occurs_is_told_from_one_that_is_not_like_it() {
         "sequence: [ openat: { path: config.tmp, returns: $fd }, fdatasync: { fd: $fd } ]",
         SAVE,
         r##"
-`expect.sequence`, step 2 of 2 (line 2) never occurs: there is no `fdatasync`
+`expect.sequence`, step 2 of 2 (line 2) never occurs: there is no `fdatasync`, but 1 `fsync`
 + 1  openat: { path: config.tmp, returns: $fd }
 - 2  fdatasync: { fd: $fd }
 @@ P1 python3 @@
@@ -169,7 +169,7 @@ fn a_step_whose_name_never_occurs_is_told_from_one_that_is_not_like_it() {
         "sequence: [ fdatasync ]",
         SAVE,
         r##"
-`expect.sequence` (line 1) never occurs: there is no `fdatasync`
+`expect.sequence` (line 1) never occurs: there is no `fdatasync`, but 1 `fsync`
 - 1  fdatasync
 "##,
     );

@@ -273,3 +273,18 @@ fn a_scenario_has_so_many_times_its_timeout_as_patience_says() {
     let killed = "the workload did not end within 600ms and was killed";
     assert!(reason.starts_with(killed), "{reason}");
 }
+
+#[test]
+fn a_trace_of_which_nothing_came_names_calls_that_do_the_same() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let traced = |shell: &str| project.harness(&["trace", "-e", "rename", "--", "sh", "-c", shell]);
+    let run = traced("true");
+    run.assert_status(0);
+    assert!(run.stderr.contains("renameat, renameat2"), "{}", run.stderr);
+    // What is written to a file may be for a program.
+    let words = ["trace", "-e", "rename", "-o", "file", "--", "true"];
+    assert_eq!(project.harness(&words).stderr, "");
+    let all = project.harness(&["trace", "-e", "rename*", "--", "true"]);
+    assert!(!all.stderr.contains("renameat"), "{}", all.stderr);
+}
