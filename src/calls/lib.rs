@@ -49,7 +49,7 @@ pub use meaning::{Commands, Depends};
 pub use memory_text::UNREAD;
 pub use numerals::{write_escaped, write_string};
 pub use peers::{
-    Addressed, SocketAddress, address_place, addressed, flags_behind, is_told_address,
+    Addressed, SocketAddress, address_place, addressed, flags_behind, is_told_address, modes_behind,
 };
 pub use relatives::{has_all_of, natives_of};
 pub use signature::{Argument, Meanings, Signature, Signatures};

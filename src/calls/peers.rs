@@ -187,6 +187,21 @@ fn is_without_name(message: &[u8]) -> bool {
     pointer.is_some_and(|bytes| *bytes == [0; 8]) || length.is_some_and(|bytes| *bytes == [0; 4])
 }
 
+/// What a call that sets a clock changes of it (`timex.modes`): `adjtimex` and `clock_adjtime`.
+/// `None` for another call, an error where that was not read.
+#[must_use]
+pub fn modes_behind(call: &Call, name: &str) -> Option<Result<u32, ()>> {
+    let place = match name {
+        "adjtimex" => 0,
+        "clock_adjtime" => 1,
+        _ => return None,
+    };
+    let piece = call.memory.piece(place, Moment::Enter);
+    let piece = piece.filter(|_| call.abi == Abi::native());
+    let modes = piece.and_then(|piece| piece.read()?.first_chunk());
+    Some(modes.map(|bytes| u32::from_ne_bytes(*bytes)).ok_or(()))
+}
+
 /// The flags of a call that has them in a structure: `openat2` and `clone3`. `None` for another
 /// call, an error where they were not read.
 #[must_use]

@@ -8,7 +8,8 @@ use syscall_model::constants::{Constants, tables, write_constants};
 use syscall_model::files::{FileKind, Lookup};
 use syscall_model::names::{self, Abi};
 use syscall_model::{
-    Addressed, Call, Shown, SocketAddress, address_place, addressed, flags_behind, natives_of,
+    Addressed, Call, Shown, SocketAddress, address_place, addressed, flags_behind, modes_behind,
+    natives_of,
 };
 
 /// The parts of a socket's address.
@@ -33,6 +34,10 @@ impl Writer<'_> {
             };
             let value = flags.map_or(Value::Unread, |flags| constant(constants, flags));
             parts.push(part("flags", value));
+        }
+        if let Some(modes) = modes_behind(call, name) {
+            let value = modes.map_or(Value::Unread, |modes| Value::Number(modes.into()));
+            parts.push(part("modes", value));
         }
         if let Some(addressed) = addressed(call, name) {
             let values = match addressed {

@@ -29,6 +29,8 @@ pub(super) static TABLE: &[Row] = &[
     ("access", &[(0, Path)]),
     ("acct", &[(0, Path)]),
     ("add_key", &[(0, Text), (1, Text), (2, Written(By(3)))]),
+    // The first word of `struct timex` alone, which says what is changed and is not shown.
+    ("adjtimex", &[(0, MaybeIn(S::Int))]),
     ("bind", &[(1, In(S::SocketAddress, By(2)))]),
     ("capget", &[(0, In(S::CapabilityHeader, One)), (1, Out(S::Capabilities, One))]),
     ("capset", &[(0, In(S::CapabilityHeader, One)), (1, In(S::Capabilities, One))]),
@@ -36,6 +38,7 @@ pub(super) static TABLE: &[Row] = &[
     ("chmod", &[(0, Path)]),
     ("chown", &[(0, Path)]),
     ("chroot", &[(0, Path)]),
+    ("clock_adjtime", &[(1, MaybeIn(S::Int))]),
     ("clock_getres", &[(1, Out(S::Timespec, One))]),
     ("clock_gettime", &[(1, Out(S::Clock, One))]),
     ("clock_nanosleep", &[(2, In(S::Timespec, One)), (3, Out(S::Remaining, One))]),

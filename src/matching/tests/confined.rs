@@ -468,6 +468,16 @@ fn privileges_count_where_a_call_changes_them() {
             "allowed",
         ),
         ("keyctl(option=1) = 0", "not keyctl"),
+        // What `ntp_gettime` and `adjtime` ask by sets nothing.
+        ("adjtimex(txc_p=x, modes=0) = 0", "allowed"),
+        ("adjtimex(txc_p=x, modes=40961) = 0", "allowed"),
+        ("adjtimex(txc_p=x, modes=2) = 0", "not adjtimex"),
+        ("clock_adjtime(which_clock=0, modes=0) = 5", "allowed"),
+        (
+            "clock_adjtime(which_clock=0, modes=256) = 0",
+            "not clock_adjtime",
+        ),
+        ("adjtimex(txc_p=x, modes=<unread>) = 0", "unknown"),
     ] {
         assert_eq!(word(&rules, &format!("P1 {line}")), said, "{line}");
     }

@@ -1,7 +1,7 @@
 //! What rules and their reports say.
 
-use super::{Project, ruled};
-use crate::support::require::{require, right_to_trace};
+use super::{Project, ruled, summary};
+use crate::support::require::{program, require, right_to_trace};
 
 #[test]
 fn a_path_with_what_a_shell_would_replace_is_refused_where_it_stands() {
@@ -110,4 +110,24 @@ fn what_hands_a_test_on_is_no_test() {
         run.assert_status(1);
         assert!(run.stderr.contains("in test other"), "{}", run.stderr);
     }
+}
+
+#[test]
+fn a_clock_that_is_only_read_is_no_privilege() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = ruled("expect: { confined: { privileges: none } }\n");
+    project.write(
+        "clock.py",
+        "import ctypes\n\
+         it = ctypes.create_string_buffer(512)\n\
+         libc = ctypes.CDLL(None)\n\
+         assert libc.adjtimex(it) >= 0 and libc.clock_adjtime(0, it) >= 0\n",
+    );
+    project
+        .checked("exec python3 -I -S clock.py")
+        .assert_status(0);
+    let lines = project.stated("exec python3 -I -S clock.py");
+    assert_eq!(summary(&lines)["complete"], true, "{lines:?}");
+    assert_eq!(super::done(&lines, "privileges"), [""; 0]);
 }
