@@ -131,7 +131,11 @@ pub fn build(
         builder.doubt(unentered(end.call));
     }
     if left > 0 && builder.unknown.is_empty() {
-        builder.doubt(format!("{left} calls were not seen while they were held"));
+        let left = match left {
+            1 => "1 call was".to_owned(),
+            n => format!("{n} calls were"),
+        };
+        builder.doubt(format!("{left} not seen while held"));
     }
     Ok(Built {
         log: Log::new(start, builder.made, builder.steps)?,
@@ -144,8 +148,8 @@ pub fn build(
 
 fn unentered(call: &str) -> String {
     format!(
-        "a seccomp filter of the workload's own answered or refused a `{call}`: the kernel did not \
-         make it, and nothing could hold it"
+        "a seccomp filter, of the workload's own or of a policy, answered or refused a `{call}`: the \
+         kernel did not make it, and nothing could hold it"
     )
 }
 

@@ -306,6 +306,13 @@ pub fn sweeps_human(out: &mut String, sweeps: &[Sweep]) {
     }
     out.push('\n');
     if all.interrupted {
-        let _always_fits = writeln!(out, "interrupted: {} runs were not made", all.untried);
+        let _always_fits = writeln!(
+            out,
+            "interrupted: {} not made",
+            match all.untried {
+                1 => "1 run was".to_owned(),
+                n => format!("{n} runs were"),
+            }
+        );
     }
 }

@@ -306,9 +306,9 @@ impl<'a> Collector<'a> {
         findings.extend(self.evading.map(unknown));
         if let ([first, ..], 1..) = (&*self.unseen, self.n_submissions) {
             findings.push(unknown(format!(
-                "the workload submitted to an io_uring in {} calls, and what it submitted, which may do what `{first}` does, was not \
+                "the workload submitted to an io_uring in {}, and what it submitted, which may do what `{first}` does, was not \
                  recorded: name `io_uring_enter` among `trace.events`",
-                self.n_submissions
+                perf_records::units::count_of(self.n_submissions, "call")
             )));
         }
         run.findings.splice(0..0, findings);

@@ -8,6 +8,7 @@ use crate::plan::Plan;
 use crate::trace::Deed;
 use crate::verdict::{self, FaultOutcome, Kind, Known, Run};
 use perf_live::units::ExitKind;
+use perf_records::units::count_of;
 use syscall_model::{Answer, Injected};
 
 /// How often a call must come again behind its fault, beyond all of the run that learned, before a
@@ -168,7 +169,8 @@ pub fn classify(given: &Given<'_>, mut run: Run) -> Told {
         told.why.extend(found.alive());
         told.class = match done.retries {
             Some(retries) => {
-                told.why.push(format!("the call came {retries} times more"));
+                let times = count_of(retries, "time");
+                told.why.push(format!("the call came {times} more"));
                 Class::Retried
             }
             None => Class::Hung,
@@ -314,7 +316,10 @@ impl Done {
             ..
         } = outcome.unwrap_or_default();
         if fired == 0 {
-            return Err(format!("the fault never fired: {seen} calls matched it"));
+            return Err(format!(
+                "the fault never fired: {} matched it",
+                count_of(seen, "call")
+            ));
         }
         if fired <= outside {
             return Err("the fault was done to a call that is not judged".to_owned());

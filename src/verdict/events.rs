@@ -117,7 +117,7 @@ fn numbers(
         }
         if range.contains(count) && count.saturating_sub(answered) < range.min {
             let reason = format!(
-                "{reason}, of which a seccomp filter of the workload's own answered {answered}: \
+                "{reason}, of which a seccomp filter, of the workload's own or of a policy, answered {answered}: \
                  the kernel did not make these"
             );
             return Some(Finding::unknown(About::Events, reason));

@@ -3,7 +3,7 @@
 use super::injected::Words;
 use super::{About, Finding, Known, Run};
 use crate::plan::{FaultPlan, Plan};
-use perf_records::units::Nanos;
+use perf_records::units::{Nanos, count_of};
 use serde::{Deserialize, Serialize};
 
 /// What became of the faults of a run.
@@ -199,7 +199,9 @@ pub(super) fn judge<T>(plan: &Plan, run: &Run<T>) -> Vec<Finding> {
         let word = &fault.matcher.word;
         let finding = if unknown > 0 {
             let text = format!(
-                "it is not known of {unknown} calls whether the fault for `{word}` was meant for them"
+                "it is not known of {} whether the fault for `{word}` was meant for {}",
+                count_of(unknown, "call"),
+                if unknown == 1 { "it" } else { "them" }
             );
             Finding::unknown(About::Events, text)
         } else if blocked > 0 {

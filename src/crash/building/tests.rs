@@ -325,8 +325,8 @@ fn a_call_that_a_filter_answered_is_named_in_place_of_the_one_that_was_seen_next
     ] {
         assert_eq!(
             build_of(seen, ended).unknown[0],
-            "a seccomp filter of the workload's own answered or refused a `fsync`: the kernel did \
-             not make it, and nothing could hold it"
+            "a seccomp filter, of the workload's own or of a policy, answered or refused a \
+             `fsync`: the kernel did not make it, and nothing could hold it"
         );
     }
 }

@@ -1,5 +1,6 @@
 //! Every record is accounted for: counter = records + lost + overwritten, for each event.
 
+use perf_records::units::count_of;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -348,8 +349,8 @@ impl Account {
         ));
         if self.blind_rings > 0 {
             lines.push(format!(
-                "there is no tracepoint for what is submitted to io_uring, or none for this user: {} calls worked on one",
-                self.blind_rings
+                "there is no tracepoint for what is submitted to io_uring, or none for this user: {} worked on one",
+                count_of(self.blind_rings, "call")
             ));
         }
         if lines.is_empty() && self.lost_records > 0 {

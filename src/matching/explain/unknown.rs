@@ -92,7 +92,7 @@ impl Explainer<'_, '_> {
             ""
         };
         format!(
-            "~   its entry is in no record:{or} a seccomp filter of the workload's own answered \
+            "~   its entry is in no record:{or} a seccomp filter, of the workload's own or of a policy, answered \
              it, and the kernel did not make it"
         )
     }

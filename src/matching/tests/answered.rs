@@ -76,7 +76,7 @@ fn what_is_not_known_of_a_call_that_a_filter_answered_says_which_call_and_why() 
         };
         finding.text().to_owned()
     };
-    let why = "its entry is in no record: a seccomp filter of the workload's own answered it, and \
+    let why = "its entry is in no record: a seccomp filter, of the workload's own or of a policy, answered it, and \
                the kernel did not make it";
     for expected in [
         "sequence: [write, fsync]",

@@ -61,6 +61,18 @@ pub fn shell_word(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// A number of things, by the word for one of them.
+///
+/// ```
+/// use perf_records::units::count_of;
+/// assert_eq!((count_of(1, "call").as_str(), count_of(0, "call").as_str()), ("1 call", "0 calls"));
+/// ```
+#[must_use]
+pub fn count_of(n: u64, what: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{plural}")
+}
+
 /// A path on one line.
 #[must_use]
 pub fn shown_path(path: impl AsRef<Path>) -> String {

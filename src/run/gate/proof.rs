@@ -9,7 +9,7 @@ use crate::plan::{FaultPlan, guards};
 use crate::scenario::{Per, When};
 use crate::trace::{Deed, Normalised, Value};
 use crate::verdict::{DoneTo, FaultOutcome, Faults, Looked, MOST_TOLD};
-use perf_records::units::Nanos;
+use perf_records::units::{Nanos, count_of};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use syscall_model::{Answer, ThreadId};
 
@@ -64,20 +64,24 @@ pub(in crate::run) fn prove(
         let word = &fault.matcher.word;
         if n_answered > 0 {
             unknown.push(format!(
-                "a seccomp filter of the workload's own answered or refused {n_answered} calls \
-                 that the fault for `{word}` may be meant for: the harness could not hold them"
+                "a seccomp filter, of the workload's own or of a policy, answered or refused {} \
+                 that the fault for `{word}` may be meant for: the harness could not hold {}",
+                count_of(n_answered, "call"),
+                if n_answered == 1 { "it" } else { "them" }
             ));
         }
         let differs = || difference((number, fault), &calls, &looked_at);
         if n_unclear > 0 {
             unknown.push(format!(
-                "the trace does not tell of {n_unclear} calls whether the fault for `{word}` was \
-                 meant for them{}",
+                "the trace does not tell of {} whether the fault for `{word}` was meant for {}{}",
+                count_of(n_unclear, "call"),
+                if n_unclear == 1 { "it" } else { "them" },
                 differs()
             ));
         } else if matched as u64 != made {
             unknown.push(format!(
-                "the fault for `{word}` counted {made} calls, and {matched} of the trace are meant{}",
+                "the fault for `{word}` counted {}, and {matched} of the trace are meant{}",
+                count_of(made, "call"),
                 differs()
             ));
         }
@@ -93,8 +97,8 @@ pub(in crate::run) fn prove(
         }
         if (done.len() as u64) < outcome.fired.saturating_sub(outcome.unmade_fired) {
             unknown.push(format!(
-                "the fault for `{word}` was done to {} calls, and the trace has {} of them",
-                outcome.fired,
+                "the fault for `{word}` was done to {}, and the trace has {} of them",
+                count_of(outcome.fired, "call"),
                 done.len()
             ));
         }
@@ -106,7 +110,8 @@ pub(in crate::run) fn prove(
         let n_early = early.count();
         if n_early > 0 {
             unknown.push(format!(
-                "by the trace {n_early} calls that the fault for `{word}` blocked went on before the other came"
+                "by the trace {} that the fault for `{word}` blocked went on before the other came",
+                count_of(n_early as u64, "call")
             ));
         }
         let outside = done.iter().filter(|deed| !shown.contains_key(&place(deed)));

@@ -219,7 +219,7 @@ fn where_a_hard_link_of_the_run_makes_a_difference_the_call_and_both_names_are_t
     let (verdict, why) = verdict(&yaml);
     assert_eq!(verdict, "incomplete", "{why}");
     for part in [
-        "counted 1 calls, and 2 of the trace are meant",
+        "counted 1 call, and 2 of the trace are meant",
         "openat(AT_FDCWD, \"other\", O_RDONLY|O_CLOEXEC)",
         "is `$DIR/other`, `$DIR/usr/bin/data` by the trace, and was `$DIR/other` while it was held",
     ] {
