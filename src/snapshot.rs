@@ -16,7 +16,7 @@ mod variants;
 
 pub use form::FormError;
 pub use together::Together;
-pub use variants::Kernel;
+pub use variants::{Kernel, meant};
 
 use perf_live::files::{self, OutputError};
 use perf_records::units::NotText;

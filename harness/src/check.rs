@@ -148,7 +148,8 @@ const FORMAT: &str = "The form of the report. A statement has human, json (a lin
     then a summary) and markdown; a verdict by rules has all";
 const REPORT: &str = "Also write the report to FILE, in the form of its ending: .txt, .json or \
     .jsonl (lines), .md (Markdown); by rules also .xml (JUnit), .tap (KTAP), .html (a single \
-    page); may be given several times";
+    page). Folders on the way are made below the working directory alone; may be given several \
+    times";
 
 /// How many bytes of a line of a runner are read.
 const LINE: u16 = 1024;

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use perf_live::errors::chain;
 use perf_live::files::{Access, Output};
 use perf_records::units::shown_path;
-use std::io::Error;
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use trace_harness::matrix::{Bisected, Matrix};
@@ -21,7 +21,8 @@ pub(crate) struct Reports {
     #[arg(long, value_enum, default_value_t = Form::Human)]
     format: Form,
     /// Also write the report to FILE, in the form of its ending: .txt, .json or .jsonl (lines),
-    /// .xml (JUnit), .kcidb, .html (a single page); may be given several times
+    /// .xml (JUnit), .kcidb, .html (a single page). Folders on the way are made below the working
+    /// directory alone; may be given several times
     #[arg(long = "report", value_name = "FILE", value_parser = to_file)]
     files: Vec<(Form, PathBuf)>,
     #[command(flatten)]
@@ -185,12 +186,40 @@ pub(crate) fn said(path: &Path, written: Result<(), Error>) -> bool {
 /// Checks whether a file can be written there, and leaves an existing one as it is.
 fn writable(path: &Path) -> Result<(), Error> {
     let folder = path.parent().unwrap_or(Path::new(""));
-    std::fs::create_dir_all(folder)?;
+    make(folder, Path::new(""))?;
     // Opening a pipe would wait for its reader, and then end the reader's input.
     if !is_stream(path) {
         Output::begin(path, Access::Usual)?;
     }
     Ok(())
+}
+
+/// Makes a folder below the working directory. Elsewhere a name is more likely mistyped than new.
+pub(crate) fn make(folder: &Path, here: &Path) -> Result<(), Error> {
+    let here = std::path::absolute(if here.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        here
+    })?;
+    let folder = here.join(folder);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let there = folder.ancestors().find(|above| above.exists());
+    let is_below = match there {
+        Some(there) => there.canonicalize()?.starts_with(here.canonicalize()?),
+        None => false,
+    };
+    match is_below {
+        true => std::fs::create_dir_all(folder),
+        false => Err(Error::new(
+            ErrorKind::NotFound,
+            format!(
+                "there is no folder `{}`, and none is made outside of the working directory",
+                shown_path(&folder)
+            ),
+        )),
+    }
 }
 
 #[cfg(test)]
@@ -219,10 +248,27 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("file");
         std::fs::write(&file, "x").unwrap();
-        assert!(writable(&folder.path().join("new/a.html")).is_ok());
+        assert!(writable(&folder.path().join("a.html")).is_ok());
         assert!(writable(&file.join("a.html")).is_err(), "below a file");
         assert!(writable(folder.path()).is_err(), "a folder");
-        let left = std::fs::read_dir(folder.path().join("new")).unwrap();
-        assert_eq!(left.count(), 0);
+        let left = std::fs::read_dir(folder.path()).unwrap();
+        assert_eq!(left.count(), 1);
+    }
+
+    #[test]
+    fn folders_of_a_report_are_made_below_the_working_directory_alone() {
+        let all = tempfile::tempdir().unwrap();
+        let here = all.path().join("here");
+        std::fs::create_dir(&here).unwrap();
+        for below in [Path::new("new/sub"), &here.join("other")] {
+            make(below, &here).unwrap();
+            assert!(here.join(below).is_dir());
+        }
+        for outside in [Path::new("../beside"), &all.path().join("mistyped/sub")] {
+            let error = make(outside, &here).unwrap_err();
+            assert!(error.to_string().contains("there is no folder"), "{error}");
+        }
+        assert!(!all.path().join("mistyped").exists());
+        make(all.path(), &here).unwrap();
     }
 }

@@ -18,8 +18,8 @@ pub(crate) struct Results {
     #[arg(long, value_enum, default_value_t = Form::Human)]
     pub(crate) format: Form,
     /// Also write the report to FILE, in the form of its ending: .txt, .json or .jsonl (lines),
-    /// .xml (JUnit), .tap (KTAP), .kcidb, .md (Markdown), .html (a single page); may be given
-    /// several times
+    /// .xml (JUnit), .tap (KTAP), .kcidb, .md (Markdown), .html (a single page). Folders on the way
+    /// are made below the working directory alone; may be given several times
     #[arg(long = "report", value_name = "FILE", value_parser = to_file)]
     files: Vec<(Form, PathBuf)>,
     #[command(flatten)]

@@ -98,6 +98,44 @@ impl Place {
     }
 }
 
+/// The architectures of kernels, by Debian's words, and what else they are called.
+const ARCHITECTURES: [(&str, &[&str]); 2] = [
+    ("amd64", &["x86_64", "x86-64", "x64"]),
+    ("arm64", &["aarch64"]),
+];
+
+/// What a variant may have been meant to be called, if the name of this file is that of a variant
+/// for no kernel: by what is right of it, and else an example of each form.
+#[must_use]
+pub fn meant(file: &Path) -> Option<Vec<String>> {
+    let stem = file.file_stem()?.to_string_lossy();
+    let (name, variant) = stem.split_once('@')?;
+    let file = |variant: &str| format!("{name}@{variant}.snap");
+    let meant = |(arch, others): (&str, &[&str])| {
+        let mut others = others.iter();
+        others.find_map(|other| Some(format!("{}{arch}", variant.strip_suffix(other)?)))
+    };
+    match ARCHITECTURES.into_iter().find_map(meant) {
+        Some(meant) if is_variant(&meant) => Some(vec![file(&meant)]),
+        _ if is_variant(variant) => None,
+        _ => Some(["6.1", "amd64", "6.1-amd64"].map(file).to_vec()),
+    }
+}
+
+/// Whether a variant is for kernels: `6.1`, `arm64`, `6.1.7-amd64`.
+fn is_variant(variant: &str) -> bool {
+    let is_arch = |word: &str| ARCHITECTURES.iter().any(|(arch, _)| *arch == word);
+    let is_version = |word: &str| {
+        let numbers: Vec<&str> = word.split('.').collect();
+        let is_number = |it: &&str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit());
+        numbers.len() > 1 && numbers.iter().all(is_number)
+    };
+    match variant.split_once('-') {
+        Some((version, arch)) => is_version(version) && is_arch(arch),
+        None => is_version(variant) || is_arch(variant),
+    }
+}
+
 /// Returns the numbers that a release begins with: 6, 1 and 0 of `6.1.0-38-amd64`.
 fn version(release: &str) -> Vec<&str> {
     let is_of_it = |c: char| c.is_ascii_digit() || c == '.';
@@ -109,4 +147,25 @@ fn version(release: &str) -> Vec<&str> {
 fn beginning(release: &str, numbers: usize) -> String {
     let version: Vec<&str> = version(release).into_iter().take(numbers).collect();
     version.join(".")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variant_for_no_kernel_is_told_by_its_name_and_what_it_is_to_be_called() {
+        for (name, names) in [
+            ("x@x86_64.snap", "x@amd64.snap"),
+            ("x@6.1-aarch64.snap", "x@6.1-arm64.snap"),
+            ("x@6.snap", "x@6.1.snap x@amd64.snap x@6.1-amd64.snap"),
+            ("x@macos.snap", "x@6.1.snap x@amd64.snap x@6.1-amd64.snap"),
+        ] {
+            let meant = meant(Path::new(name)).map(|names| names.join(" "));
+            assert_eq!(meant.as_deref(), Some(names), "{name}");
+        }
+        for name in ["x.snap", "x@6.1.snap", "x@arm64.snap", "x@6.1.7-amd64.snap"] {
+            assert_eq!(meant(Path::new(name)), None, "{name}");
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use super::Arguments;
 use crate::is_ci;
 use crate::out::note;
+use crate::reports;
 use perf_records::units::shown_path;
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -26,13 +27,17 @@ pub(super) fn written(arguments: &Arguments) -> (Vec<PathBuf>, Vec<PathBuf>) {
             folder.to_owned()
         })
     });
-    let named = named.chain(beside);
+    let beside: BTreeSet<PathBuf> = beside.collect();
+    let named = named.chain(beside.iter().cloned());
     let all = named.chain(snapshots.filter(|_| !is_ci()));
     let (mut folders, mut made) = (Vec::new(), Vec::new());
     for folder in all.collect::<BTreeSet<PathBuf>>() {
         let is_new = !folder.exists();
         // A folder that cannot be made is reported when a file is written there.
-        std::fs::create_dir_all(&folder).ok();
+        match beside.contains(&folder) {
+            true => reports::make(&folder, Path::new("")).ok(),
+            false => std::fs::create_dir_all(&folder).ok(),
+        };
         if let Ok(folder) = std::fs::canonicalize(folder) {
             made.extend(is_new.then(|| folder.clone()));
             folders.push(folder);
@@ -71,15 +76,18 @@ pub(super) fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
             let name = name.split('@').next().unwrap_or_default().to_owned();
             !name.starts_with(&prefix) || names.contains(&name)
         };
-        for file in snapshot::files_below(&root, ".snap")
-            .unwrap_or_default()
-            .iter()
-            .filter(|file| !used(file))
-        {
-            note!(
-                "warning: no scenario uses the snapshot `{}`",
-                shown_path(file)
-            );
+        for file in snapshot::files_below(&root, ".snap").unwrap_or_default() {
+            let shown = shown_path(&file);
+            if !used(&file) {
+                note!("warning: no scenario uses the snapshot `{shown}`");
+            } else if let Some(names) = snapshot::meant(&file) {
+                let names: Vec<String> = names.iter().map(|it| format!("`{it}`")).collect();
+                note!(
+                    "warning: no kernel uses the snapshot `{shown}`: its name ends in no version \
+                     or architecture, as that of {} does",
+                    names.join(" or ")
+                );
+            }
         }
     }
 }

@@ -54,6 +54,27 @@ fn the_most_specific_variant_for_this_kernel_is_compared_with() {
 }
 
 #[test]
+fn a_variant_for_no_kernel_is_said_with_the_name_that_is_meant() {
+    require!(right_to_trace());
+    let project = Project::with("x", SHOWS_ONE);
+    project
+        .harness(&["run", "--update", "scenarios"])
+        .assert_status(0);
+    let other = project
+        .read("snapshots/x.snap")
+        .replace("execve", "something_else");
+    project.write("snapshots/x@x86_64.snap", &other);
+    let run = run(&project);
+    run.assert_status(0);
+    for said in [
+        "no kernel uses the snapshot `snapshots/x@x86_64.snap`",
+        "`x@amd64.snap`",
+    ] {
+        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+    }
+}
+
+#[test]
 fn a_variant_equal_to_the_common_snapshot_is_an_error() {
     require!(right_to_trace());
     let project = Project::with("x", SHOWS_ONE);
