@@ -241,10 +241,22 @@ fn image_of(
     image: &Path,
     modules: Option<&Path>,
 ) -> Result<Kernel, KernelError> {
-    let found = |path: &Path| absolute(&name, &list.join(path));
+    let found = |path: &Path, is_folder: bool| {
+        let path = absolute(&name, &list.join(path))?;
+        let source = match (is_folder, path.is_dir()) {
+            (true, false) => io::ErrorKind::NotADirectory,
+            (false, true) => io::ErrorKind::IsADirectory,
+            _ => return Ok(path),
+        };
+        Err(KernelError::Read {
+            name: name.clone(),
+            path,
+            source: source.into(),
+        })
+    };
     Ok(Kernel {
-        modules: modules.map(found).transpose()?,
-        ..Kernel::new(name.clone(), found(image)?)
+        modules: modules.map(|path| found(path, true)).transpose()?,
+        ..Kernel::new(name.clone(), found(image, false)?)
     })
 }
 
@@ -335,6 +347,28 @@ mod tests {
         let lacks = kernel.lacks_to_trace().unwrap();
         let said = "lacks CONFIG_FTRACE_SYSCALLS (the tracepoints of calls)";
         assert!(lacks.ends_with(said), "{lacks}");
+    }
+
+    #[test]
+    fn a_folder_in_the_place_of_an_image_is_refused_and_so_is_a_file_for_modules() {
+        let folder = tempfile::tempdir().unwrap();
+        let image = folder.path().join("vmlinuz");
+        std::fs::write(&image, "").unwrap();
+        let get = |image: &str, modules| {
+            let modules: Option<&str> = modules;
+            image_of(
+                "k".to_owned(),
+                folder.path(),
+                Path::new(image),
+                modules.map(Path::new),
+            )
+        };
+        let said = |error: KernelError| perf_live::errors::chain(&error);
+        assert!(get("vmlinuz", Some(".")).is_ok());
+        let error = said(get(".", None).unwrap_err());
+        assert!(error.contains("is a directory"), "{error}");
+        let error = said(get("vmlinuz", Some("vmlinuz")).unwrap_err());
+        assert!(error.contains("not a directory"), "{error}");
     }
 
     #[test]
