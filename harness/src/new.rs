@@ -10,15 +10,15 @@ use crate::{bench, complain, is_ci, out, signals, status};
 use files::Laid;
 pub(crate) use files::{plain, relative};
 use perf_live::host::Host;
-use perf_live::sandbox::NotExecuted;
+use perf_live::sandbox::{LaunchError, NotExecuted};
 use perf_live::units::ExitKind;
-use perf_records::units::{shown, shown_path};
+use perf_records::units::{shell_word, shown, shown_path};
 use place::{Made, Target};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 use trace_harness::calibrate::{Calibration, Unsettled};
 use trace_harness::run::{
-    Bench, CalibrateError, Calibrating, Control, RecordError, Suite, SuiteError,
+    Bench, CalibrateError, Calibrating, Control, RecordError, RunError, Suite, SuiteError,
 };
 use trace_harness::scenario::{
     Command, Draft, EventSpec, EventWish, Since, SnapshotSpec, Workload,
@@ -119,7 +119,10 @@ fn say(error: &NewError) -> u8 {
         return refuse(error);
     }
     let hint = match error {
-        NewError::NotExecuted(error) => error.hint(),
+        NewError::NotExecuted(error)
+        | NewError::Record(RecordError::Run(RunError::Launch(LaunchError::NotExecuted(error)))) => {
+            world::way_in(error)
+        }
         NewError::Record(RecordError::Run(error))
         | NewError::Calibrate(CalibrateError::Run(error)) => error.hint(),
         NewError::Record(RecordError::NoRun(Verdict::Leak, _)) => {
@@ -200,6 +203,7 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     let snapshot = suite.create(calibration.as_ref().ok(), &draft.text())?;
     made.keep();
     let file = shown_path(&target.file);
+    let word = shell_word(&file);
     let written: Vec<String> = snapshot
         .iter()
         .map(|path| shown_path(path).to_string())
@@ -207,7 +211,7 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     let written = [&[file.to_string()][..], &written].concat().join(", ");
     said.push_str(&format!(
         "written: {written}\n\
-         Now say in `description` what it must do, take the `#` away from what must hold, and run: harness run {file}\n",
+         Now say in `description` what it must do, take the `#` away from what must hold, and run: harness run {word}\n",
     ));
     if draft.schema.is_none() {
         said.push_str("Editors complete the keys of a scenario that names the schema: harness schema > scenarios/schema.json\n");

@@ -4,8 +4,9 @@ use super::NewError;
 use crate::note;
 use nix::sys::signal::Signal;
 use perf_live::files;
-use perf_live::sandbox::{Network, Program, Root, Survivors, UserSpec, WorldSpec};
+use perf_live::sandbox::{Network, NotExecuted, Program, Root, Survivors, UserSpec, WorldSpec};
 use perf_live::units::ExitKind;
+use perf_records::units::shell_word;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -108,6 +109,29 @@ impl World {
 
     pub(super) fn exit(&self) -> ExitKind {
         self.exit
+    }
+}
+
+/// What lets a command be executed, in options: there is no scenario yet whose keys could say it.
+pub(super) fn way_in(error: &NotExecuted) -> Option<String> {
+    let from_here =
+        "or copy it below the current directory, and name it from there: it is laid in then";
+    match error {
+        NotExecuted::Elsewhere {
+            found,
+            hidden: None,
+            ..
+        } => Some(format!(
+            "name it by its path, {}, {from_here}",
+            shell_word(&found.to_string_lossy())
+        )),
+        NotExecuted::Elsewhere { .. }
+        | NotExecuted::Another { .. }
+        | NotExecuted::Hidden { .. }
+        | NotExecuted::HiddenInterpreter { .. } => Some(format!(
+            "--root host shows it the files of this machine, {from_here}"
+        )),
+        _ => error.hint(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::World;
 use crate::files;
+use perf_records::units::shell_word;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -128,7 +129,7 @@ impl NotExecuted {
             Self::HiddenInterpreter { .. } => {
                 Some("choose `sandbox: { root: host }`, or install it elsewhere".to_owned())
             }
-            Self::Permission { program } => Some(format!("chmod +x {program}")),
+            Self::Permission { program } => Some(format!("chmod +x {}", shell_word(program))),
             Self::Interpreter { .. } => Some("install it, or correct the first line".to_owned()),
             Self::Hidden { .. } => Some(
                 "lay it into the working directory with `workload.files`, or choose `sandbox: { root: host }`"
@@ -136,7 +137,8 @@ impl NotExecuted {
             ),
             Self::Directory { .. } => Some("name a file in it".to_owned()),
             Self::Format { program } => Some(format!(
-                "give it a first line such as `#!/bin/sh`, or run `sh {program}`"
+                "give it a first line such as `#!/bin/sh`, or run `sh {}`",
+                shell_word(program)
             )),
         }
     }

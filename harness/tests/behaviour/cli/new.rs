@@ -65,6 +65,13 @@ fn a_command_that_is_another_program_in_the_sandbox_is_not_tested_in_its_place()
     let run = with(&["new", "x", "-n", "2", "--", "true"]);
     run.assert_status(i32::from(is_hidden));
     assert!(run.stderr.contains(&said), "{run:?}");
+    // There is no scenario yet whose keys could say it.
+    assert_eq!(
+        run.stderr.contains("hint: --root host"),
+        is_hidden,
+        "{run:?}"
+    );
+    assert!(!run.stderr.contains("workload.files"), "{run:?}");
     assert_eq!(project.join("scenarios/x.yaml").exists(), !is_hidden);
     let run = with(&["trace", "--sandbox", "--", "true"]);
     assert_eq!(run.stderr.contains(&said), is_hidden, "{run:?}");
