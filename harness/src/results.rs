@@ -119,7 +119,7 @@ impl Whole<'_> {
         match form {
             Form::Json => report::suite_json(&mut text, &self.verdicts()),
             _ => {
-                text = report::counted(&self.verdicts());
+                text = report::counted(self.reports);
                 if let Some(share) = self.share {
                     text = text + " " + &share.said();
                 }

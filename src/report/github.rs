@@ -60,8 +60,7 @@ const MOST: usize = 900 << 10;
 /// their reasons folded, and all verdicts in a table.
 pub fn markdown(out: &mut String, reports: &[ScenarioReport]) {
     let start = out.len();
-    let verdicts: Vec<Verdict> = reports.iter().map(|report| report.verdict).collect();
-    let _always_fits = writeln!(out, "## {}\n", super::suite::counted(&verdicts));
+    let _always_fits = writeln!(out, "## {}\n", super::suite::counted(reports));
     let (good, bad): (Vec<_>, Vec<_>) = reports
         .iter()
         .partition(|it| matches!(it.verdict, Verdict::Pass | Verdict::Skipped));

@@ -312,6 +312,7 @@ fn report(line: Line) -> Result<ScenarioReport, String> {
         kept: line.kept,
         dumped: line.dump,
         only_snapshot: line.only_snapshot,
+        is_command: false,
         trace: line.trace,
         whole: None,
     })

@@ -4,7 +4,7 @@ use super::json::{Object, object_line};
 use crate::run::{Item, ScenarioReport};
 use crate::verdict::{Finding, Verdict, joined};
 use perf_live::units::Usage;
-use perf_records::units::{shown, shown_lines, shown_path};
+use perf_records::units::{count_of, shown, shown_lines, shown_path};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,12 @@ pub fn human(out: &mut String, report: &ScenarioReport, color: bool) {
     let milliseconds = report.duration.as_secs_f64() * 1e3;
     let _always_fits = match report.verdict {
         Verdict::Skipped => writeln!(out, ": {}", shown(&joined(&report.findings, "; "))),
-        _ => writeln!(out, "  ({milliseconds:.0} ms, {} events)", report.events),
+        // Rules may be about what is not shown.
+        _ if report.is_command && report.events == 0 => writeln!(out, "  ({milliseconds:.0} ms)"),
+        _ => {
+            let events = count_of(report.events, "event");
+            writeln!(out, "  ({milliseconds:.0} ms, {events})")
+        }
     };
     if report.verdict != Verdict::Skipped {
         let usage = report.usage.to_string();
@@ -144,16 +149,20 @@ pub fn list_json(out: &mut String, version: &str, items: &[Item]) {
 
 /// `24 scenarios: 23 pass, 1 fail`.
 #[must_use]
-pub fn counted(verdicts: &[Verdict]) -> String {
+pub fn counted(reports: &[ScenarioReport]) -> String {
     let counts = Verdict::ALL.iter().filter_map(|word| {
-        let count = verdicts.iter().filter(|verdict| *verdict == word).count();
+        let all = reports.iter().map(|report| report.verdict);
+        let count = all.filter(|verdict| verdict == word).count();
         (count > 0).then(|| format!("{count} {}", word.word().replace('_', " ")))
     });
     let counts: Vec<String> = counts.collect();
-    let plural = if verdicts.len() == 1 { "" } else { "s" };
-    let colon = if verdicts.is_empty() { "" } else { ": " };
-    let counts = counts.join(", ");
-    format!("{} scenario{plural}{colon}{counts}", verdicts.len())
+    let colon = if reports.is_empty() { "" } else { ": " };
+    let what = match reports {
+        [report, ..] if report.is_command => "command",
+        _ => "scenario",
+    };
+    let all = count_of(reports.len() as u64, what);
+    format!("{all}{colon}{}", counts.join(", "))
 }
 
 /// Appends the last line of a suite: how often each verdict was given.
@@ -194,6 +203,7 @@ pub(super) mod tests {
             kept: None,
             dumped: None,
             only_snapshot: false,
+            is_command: false,
             trace: None,
             whole: None,
         }

@@ -31,6 +31,7 @@ pub fn unfinished() -> ScenarioReport {
         kept: None,
         dumped: None,
         only_snapshot: false,
+        is_command: false,
         trace: None,
         whole: None,
     }

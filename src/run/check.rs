@@ -58,6 +58,7 @@ impl Suite<'_> {
             return Ok(None);
         };
         let mut report = ScenarioReport::of(item, &self.bench.release);
+        report.is_command = true;
         let plan = match ready {
             Ready::Plan(plan, _) => plan,
             Ready::Unmet(findings) | Ready::Refused(findings) => {

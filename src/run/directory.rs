@@ -87,6 +87,7 @@ mod tests {
             kept: None,
             dumped: None,
             only_snapshot: false,
+            is_command: false,
             trace: None,
             whole: None,
         };

@@ -43,6 +43,8 @@ pub struct ScenarioReport {
     pub dumped: Option<PathBuf>,
     /// Whether it fails by its snapshot alone.
     pub only_snapshot: bool,
+    /// Whether it is of a command that was held to rules, and of no scenario.
+    pub is_command: bool,
     /// What all its runs together needed of the kernel, where every call was recorded.
     /// `None` without a run.
     pub needs: Option<Known<Needs>>,
@@ -72,6 +74,7 @@ impl ScenarioReport {
             kept: None,
             dumped: None,
             only_snapshot: false,
+            is_command: false,
             needs: None,
             trace: None,
             whole: None,

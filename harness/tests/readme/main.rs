@@ -60,7 +60,13 @@ fn without_times(report: &str) -> String {
                 let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
                 format!("{before}N ms, N{after}")
             }
-            None => line.to_owned(),
+            None => match line.strip_suffix(" ms)") {
+                Some(before) => {
+                    let before = before.trim_end_matches(|c: char| c.is_ascii_digit());
+                    format!("{before}N ms)")
+                }
+                None => line.to_owned(),
+            },
         };
         text.push_str(line.trim_end());
         text.push('\n');

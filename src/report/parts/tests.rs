@@ -114,6 +114,7 @@ fn a_result_is_the_same_after_it_was_written_and_read() {
         kept: Some("/tmp/x".into()),
         dumped: Some("d/a.perf.data".into()),
         only_snapshot: true,
+        is_command: false,
         trace: Some("P1 x\n".to_owned()),
         ..report()
     };

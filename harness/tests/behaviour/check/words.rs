@@ -88,6 +88,20 @@ fn a_failure_says_that_the_tests_own_list_stands_in_place_of_that_of_the_whole()
 }
 
 #[test]
+fn a_command_is_called_a_command_and_counts_no_events_where_none_are_named() {
+    require!(right_to_trace());
+    let project = ruled("expect: { confined: { writes: [] } }\n");
+    let run = project.checked("true");
+    run.assert_status(0);
+    assert!(
+        run.stderr.ends_with("1 command: 1 pass\n"),
+        "{}",
+        run.stderr
+    );
+    assert!(!run.stderr.contains("events"), "{}", run.stderr);
+}
+
+#[test]
 fn what_hands_a_test_on_is_no_test() {
     require!(right_to_trace());
     let project = ruled(
