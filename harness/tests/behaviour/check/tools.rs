@@ -28,6 +28,16 @@ fn shown(language: &str) -> String {
     block.to_owned()
 }
 
+/// The rules that the document shows for a runner.
+fn rules_of(runner: &str) -> String {
+    let document = document();
+    let (_, behind) = document
+        .split_once(&format!("```yaml shown\n# {runner}\n"))
+        .expect("rules");
+    let (rules, _) = behind.split_once("```").expect("their end");
+    rules.to_owned()
+}
+
 /// The command that the document shows and that has these words.
 fn command(words: &str) -> String {
     let document = document();
@@ -118,6 +128,11 @@ fn go_runs_its_tests_under_rules_and_rules_under_its_tests() {
             .replace("TestConnects", "TestSaves"),
     );
     assert_refused(&all("other.yaml"), "in test TestConnects");
+    let shown = rules_of("go test");
+    project.write("shown.yaml", &shown);
+    assert_refused(&all("shown.yaml"), "in test TestConnects");
+    project.write("other.yaml", &shown.replace("TestNet*", "TestC*"));
+    all("other.yaml").assert_status(0);
 }
 
 #[test]
@@ -143,6 +158,11 @@ fn pytest_runs_its_tests_under_rules_for_single_ones() {
         .replace("test_connects", "test_saves");
     project.write("other.yaml", &other);
     assert_refused(&with("other.yaml"), "test_connects");
+    let shown = rules_of("pytest");
+    project.write("other.yaml", &shown);
+    assert_refused(&with("other.yaml"), "test_connects");
+    project.write("other.yaml", &shown.replace("test_net.py", "test_saves.py"));
+    with("other.yaml").assert_status(0);
 }
 
 fn pytest() -> Result<(), String> {
@@ -182,6 +202,16 @@ fn nextest_puts_the_rules_around_each_test() {
     assert_refused(&both, "FAIL");
     let text = format!("{}{}", both.stdout, both.stderr);
     assert!(text.contains("1 passed, 1 failed"), "{text}");
+    // The rules that the document shows, around all of them.
+    std::fs::remove_file(project.join(".config/nextest.toml")).expect("a file");
+    let all = |rules: &str| {
+        project.write("all.yaml", rules);
+        let check = [HARNESS, "check", "all.yaml", "--"];
+        run(&project, &[&check[..], &words].concat())
+    };
+    let shown = rules_of("nextest").replace("\"/tmp/**\"", "\"/tmp/**\", saved");
+    assert_refused(&all(&shown), "in test connects");
+    all(&shown.replace("net::*", "connects")).assert_status(0);
 }
 
 #[test]
