@@ -1,6 +1,6 @@
 //! The socket addresses that calls name and are told, by their parts.
 
-use super::memory::{Moment, State};
+use super::memory::{Memory, Moment, Piece, State};
 use super::names::Abi;
 use super::{Call, Outcome};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -143,7 +143,8 @@ pub fn addressed(call: &Call, name: &str) -> Option<Addressed> {
     Some(match name {
         "sendmsg" => match bytes(Moment::Enter) {
             Some(message) if is_without_name(message) => Addressed::Nothing,
-            _ => Addressed::Unread,
+            Some(message) => named_by(&call.memory, *place, message),
+            None => Addressed::Unread,
         },
         "sendmmsg" if args[2] as u32 == 0 => Addressed::Nothing,
         "sendmmsg" => match bytes(Moment::Enter) {
@@ -178,6 +179,24 @@ pub fn addressed(call: &Call, name: &str) -> Option<Addressed> {
 
 fn told(bytes: &[u8]) -> Addressed {
     SocketAddress::of(bytes).map_or(Addressed::Nothing, Addressed::At)
+}
+
+/// The address that a message names; what was read of it must be all, and of that message.
+fn named_by(memory: &Memory, place: usize, message: &[u8]) -> Addressed {
+    let mut pieces = memory.strings(place);
+    let name = pieces.find(|piece| piece.moment == Moment::Enter && piece.element == 1);
+    let pointer = message
+        .first_chunk()
+        .map(|bytes| u64::from_ne_bytes(*bytes));
+    let length = message.get(8..).and_then(|rest| rest.first_chunk());
+    let length = length.map(|bytes| u32::from_ne_bytes(*bytes) as usize);
+    let is_whole = |name: &&Piece| {
+        let is_all = Some(name.bytes.len()) == length && name.state == State::Whole;
+        is_all && Some(name.address) == pointer
+    };
+    let name = name.filter(is_whole);
+    let address = name.and_then(|name| SocketAddress::of(&name.bytes));
+    address.map_or(Addressed::Unread, Addressed::At)
 }
 
 /// `struct msghdr`: whether it names no address.
@@ -242,5 +261,33 @@ mod tests {
         assert_eq!(of(b"\x01\0"), SocketAddress::Abstract(Vec::new()));
         assert_eq!(of(b"\x10\0\0\0").family(), 16);
         assert_eq!(SocketAddress::of(b"\x01"), None);
+    }
+
+    #[test]
+    fn a_message_names_what_was_read_whole_at_its_pointer_alone() {
+        let mut message = vec![0; 56];
+        message[..8].copy_from_slice(&0x2000_u64.to_ne_bytes());
+        message[8..12].copy_from_slice(&4_u32.to_ne_bytes());
+        let piece = |element, address, state, bytes: &[u8]| Piece {
+            argument: 1,
+            element,
+            moment: Moment::Enter,
+            address,
+            state,
+            bytes: bytes.into(),
+        };
+        let of = |name: Option<Piece>| {
+            let first = piece(0, 0x1000, State::Whole, &message);
+            let memory = Memory::new([Some(first), name].into_iter().flatten().collect());
+            named_by(&memory, 1, &message)
+        };
+        let name = |address, state, bytes| of(Some(piece(1, address, state, bytes)));
+        let whole = SocketAddress::Path(b"a".to_vec());
+        let known = Addressed::At(whole);
+        assert_eq!(name(0x2000, State::Whole, b"\x01\0a\0"), known);
+        assert_eq!(name(0x2008, State::Whole, b"\x01\0a\0"), Addressed::Unread);
+        assert_eq!(name(0x2000, State::Part, b"\x01\0a\0"), Addressed::Unread);
+        assert_eq!(name(0x2000, State::Whole, b"\x01\0a"), Addressed::Unread);
+        assert_eq!(of(None), Addressed::Unread);
     }
 }

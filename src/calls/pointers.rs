@@ -25,6 +25,8 @@ enum Target {
     Out(StructKind, Length),
     /// A structure that the kernel changes.
     InOut(StructKind, Length),
+    /// The address that a message names, beside the message itself.
+    Name,
     /// Contents that the program gives.
     Written(Length),
     /// Contents that the kernel fills in.
@@ -53,6 +55,9 @@ enum Length {
 
 /// The longest path (`PATH_MAX`), its zero byte included; longer strings are cut.
 const LONGEST_STRING: u16 = 4096;
+
+/// The longest address of a socket (`struct sockaddr_storage`).
+const LONGEST_ADDRESS: u16 = 128;
 
 /// Of structures in a row no more is read.
 const LONGEST_STRUCT: u16 = 1024;
@@ -92,6 +97,7 @@ pub fn fetches(abi: Abi, name: &str, contents: u16) -> Vec<Fetch> {
                 add(Moment::Enter, extent(kind, Length::One), limit(kind));
                 add(Moment::Exit, extent(kind, Length::One), limit(kind));
             }
+            Target::Name => add(Moment::Enter, Extent::Named, LONGEST_ADDRESS),
             Target::Written(_) | Target::Read(_) if contents == 0 => {}
             Target::Written(length) => add(Moment::Enter, bytes(length), contents),
             Target::Read(length) => add(Moment::Exit, bytes(length), contents),
@@ -114,7 +120,7 @@ pub fn kind(call: &str, index: usize) -> Option<ArgKind> {
             Some(ArgKind::Struct(kind))
         }
         Target::Written(_) | Target::Read(_) => Some(ArgKind::Buffer),
-        Target::MaybeText | Target::MaybeIn(_) | Target::MaybeInOut(_) => None,
+        Target::Name | Target::MaybeText | Target::MaybeIn(_) | Target::MaybeInOut(_) => None,
     }
 }
 
@@ -302,8 +308,9 @@ mod tests {
                 let at: Vec<_> = fetches.iter().filter(|one| one.moment == moment).collect();
                 assert!(at.len() <= most, "{call}");
                 let is_alone = |one: &&Fetch| {
-                    at.iter()
-                        .filter(|other| other.argument == one.argument)
+                    let is_named = |it: &Fetch| it.extent == Extent::Named;
+                    let same = at.iter().filter(|other| other.argument == one.argument);
+                    same.filter(|other| is_named(other) == is_named(one))
                         .count()
                         == 1
                 };

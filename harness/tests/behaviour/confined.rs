@@ -129,6 +129,44 @@ fn where_a_message_of_several_goes_that_has_a_name_is_not_known() {
 }
 
 #[test]
+fn a_message_goes_to_the_address_that_it_names() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let yaml = |sends: &str, to: &str| {
+        format!(
+            "workload:\n  run:\n  - python3\n  - -c\n  - |\n    import os, socket as s\n    \
+             u = s.socket(s.AF_UNIX, s.SOCK_DGRAM); u.bind('peer'); os.symlink('peer', 'link')\n    \
+             s.socket({sends}, s.SOCK_DGRAM).sendmsg([b'x'], [], 0, TO)\n\
+             trace: {{ events: [{{ syscalls: [exit_group] }}] }}\n\
+             expect: {{ confined: {{ network: [\"unix:peer\", \"{to}\"] }} }}\nsnapshot: false\n"
+        )
+    };
+    for (family, address, allowed, other) in [
+        (
+            "s.AF_INET",
+            "('127.0.0.1', 9)",
+            "127.0.0.1:9",
+            "127.0.0.1:10",
+        ),
+        ("s.AF_INET6", "('::1', 9)", "[::1]:9", "[::1]:10"),
+        ("s.AF_UNIX", "'peer'", "unix:peer", "unix:peer"),
+        ("s.AF_UNIX", "'link'", "unix:peer", "unix:peer"),
+    ] {
+        let yaml = |to| yaml(family, to).replace("TO", address);
+        let project = Project::with("it", &yaml(allowed));
+        let run = project.harness(&["run", "scenarios"]);
+        assert_eq!(run.status, 0, "{address}: {}", run.stdout);
+        if other != allowed {
+            project.scenario("it", &yaml(other));
+            let run = project.harness(&["run", "scenarios"]);
+            run.assert_status(1);
+            let said = format!("does not allow `{allowed}`");
+            assert!(run.stdout.contains(&said), "{}", run.stdout);
+        }
+    }
+}
+
+#[test]
 fn a_message_with_a_name_by_a_socket_of_netlink_reaches_netlink_alone() {
     require!(right_to_trace());
     require!(program("python3"));

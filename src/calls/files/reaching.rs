@@ -301,7 +301,7 @@ impl Tables {
 
 /// Whether a call names the address of a socket, which may be a path.
 fn is_named_by(name: &str) -> bool {
-    matches!(name, "bind" | "connect" | "sendto")
+    matches!(name, "bind" | "connect" | "sendmsg" | "sendto")
 }
 
 /// What a descriptor's file is called by now.

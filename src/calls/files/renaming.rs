@@ -1,9 +1,9 @@
 //! What calls do to the names of files.
 
-use super::super::Call;
 use super::super::tree::{
     Change, Keys, New, NodeId, Sharing, Space, Spot, Start, Target, Tree, Walked, Why, change,
 };
+use super::super::{Addressed, Call, SocketAddress, addressed};
 use super::effects::Ended;
 use super::file::{FileKind, Object};
 use super::lookup::Lookup;
@@ -243,12 +243,22 @@ impl Tables {
         pending: &Pending,
     ) -> Option<(Vec<u8>, Walked)> {
         const UNIX: u16 = 1;
-        let Some(address) = whole(call, place, Moment::Enter) else {
-            return Some((Vec::new(), Walked::unknown(Why::Unread)));
+        let named = addressed(call, "sendmsg").filter(|_| call.name() == Some("sendmsg"));
+        let path = match &named {
+            Some(Addressed::At(SocketAddress::Path(path))) => path,
+            Some(_) => return None,
+            None => {
+                let Some(address) = whole(call, place, Moment::Enter) else {
+                    return Some((Vec::new(), Walked::unknown(Why::Unread)));
+                };
+                let (family, path) = address.split_first_chunk()?;
+                if u16::from_ne_bytes(*family) != UNIX {
+                    return None;
+                }
+                path.split(|byte| *byte == 0).next()?
+            }
         };
-        let (family, path) = address.split_first_chunk()?;
-        let path = path.split(|byte| *byte == 0).next()?;
-        if u16::from_ne_bytes(*family) != UNIX || path.is_empty() {
+        if path.is_empty() {
             return None;
         }
         let is_steady = pending.version.is_some() && self.steady(at) == pending.version;

@@ -36,6 +36,10 @@ pub enum Extent {
         /// The argument's place.
         at: u8,
     },
+    /// As many bytes as the 32-bit number says that stands eight bytes behind the address, from the
+    /// address on that stands there: the name in a `struct msghdr`. Its piece is the second one of
+    /// its argument.
+    Named,
     /// As many elements as the call returned, of so many bytes each; only when it is left.
     Returned {
         /// The size of each in bytes.

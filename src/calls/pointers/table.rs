@@ -5,7 +5,7 @@
 
 use super::Length::{At, By, One, Result};
 use super::Target::{
-    self, In, InOut, MaybeIn, MaybeInOut, MaybeText, Out, Path, Read, Strings, Text, Written,
+    self, In, InOut, MaybeIn, MaybeInOut, MaybeText, Name, Out, Path, Read, Strings, Text, Written,
 };
 use crate::structs::StructKind as S;
 
@@ -188,7 +188,7 @@ pub(super) static TABLE: &[Row] = &[
     ("semtimedop", &[(1, In(S::SemaphoreOperations, By(2))), (3, In(S::Timespec, One))]),
     ("sendfile", &[(2, InOut(S::Offset, One))]),
     ("sendmmsg", &[(1, InOut(S::Messages, By(2)))]),
-    ("sendmsg", &[(1, In(S::Message, One))]),
+    ("sendmsg", &[(1, In(S::Message, One)), (1, Name)]),
     ("sendto", &[(1, Written(By(2))), (4, In(S::SocketAddress, By(5)))]),
     ("setdomainname", &[(0, In(S::Text, By(1)))]),
     ("setgroups", &[(1, In(S::Ids, By(0)))]),

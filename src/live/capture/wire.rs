@@ -79,6 +79,7 @@ pub(super) mod spec {
     pub(in crate::capture) const COUNTED: i32 = 4;
     pub(in crate::capture) const SIZED: i32 = 5;
     pub(in crate::capture) const RETURNED: i32 = 6;
+    pub(in crate::capture) const NAMED: i32 = 7;
 }
 
 /// What became of a slot's records.
@@ -270,6 +271,9 @@ fn one_fetch(fetch: &Fetch, place: usize) -> Option<[u8; 8]> {
         Extent::Counted { count, unit } => (spec::COUNTED, count, unit),
         Extent::Sized { at } => (spec::SIZED, at, 0),
         Extent::Returned { unit } => (spec::RETURNED, 0, unit),
+        // The first fetch of a call is made by a program that knows no names.
+        Extent::Named if place > 0 => (spec::NAMED, 0, 0),
+        Extent::Named => return None,
     };
     // Of a string one byte more is asked for, so that one that is longer can be told from one that
     // fits.

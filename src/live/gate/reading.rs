@@ -19,6 +19,7 @@ pub fn read_memory(call: &Held, fetches: &[Fetch]) -> Memory {
             continue;
         }
         match fetch.extent {
+            Extent::Named => pieces.extend(name(call, fetch, address)),
             Extent::Strings => strings(call, fetch, address, &mut pieces),
             _ => pieces.push(one(call, fetch, address)),
         }
@@ -55,7 +56,7 @@ fn one(call: &Held, fetch: &Fetch, address: u64) -> Piece {
             let read = gate::read_memory(call.thread, word(call, at), &mut length);
             matches!(read, Ok(4)).then(|| u32::from_ne_bytes(length) as usize)
         }
-        Extent::Strings | Extent::Returned { .. } => None,
+        Extent::Strings | Extent::Named | Extent::Returned { .. } => None,
     };
     let read = wanted.and_then(|wanted| {
         let mut bytes = vec![0; wanted.min(limit)];
@@ -69,6 +70,24 @@ fn one(call: &Held, fetch: &Fetch, address: u64) -> Piece {
         is_all.then_some((state, bytes))
     });
     piece(fetch, 0, address, read)
+}
+
+/// What a message names; `None` where it names nothing, or could not be read.
+fn name(call: &Held, fetch: &Fetch, message: u64) -> Option<Piece> {
+    let mut head = [0; 12];
+    let n = gate::read_memory(call.thread, message, &mut head).ok()?;
+    let (address, length) = head.split_first_chunk::<8>().filter(|_| n == 12)?;
+    let address = u64::from_ne_bytes(*address);
+    let length = u32::from_ne_bytes(*length.first_chunk()?);
+    let size = u16::try_from(length).unwrap_or(u16::MAX);
+    let fetch = Fetch {
+        extent: Extent::Fixed(size),
+        ..*fetch
+    };
+    (address != 0).then(|| Piece {
+        element: 1,
+        ..one(call, &fetch, address)
+    })
 }
 
 fn string(call: &Held, fetch: &Fetch, element: u16, address: u64) -> Piece {

@@ -233,18 +233,23 @@ fn a_message_to_a_socket_of_others_that_a_scope_may_have_refused_makes_a_run_inc
     let abi = require!(abi(6));
     require!(program("python3"));
     let name = format!("harness-policy-{}", std::process::id());
-    let silent = "import socket as s\na = s.socket(s.AF_UNIX, s.SOCK_DGRAM)";
+    let silent = "import ctypes as c, socket as s, struct\na = s.socket(s.AF_UNIX, s.SOCK_DGRAM)";
     let on_host = |script: &str| python(script) + "sandbox: { network: host }\n";
     let project = enforceable(&on_host(silent), abi);
+    let length = 3 + name.len();
     let sends = format!(
-        "{silent}\ntry: a.sendmsg([b'x'], [], 0, '\\0{name}')\nexcept PermissionError: pass"
+        "{silent}\n\
+         name = c.create_string_buffer(b'\\1\\0\\0{name}')\n\
+         piece = c.create_string_buffer(struct.pack('QQ', c.addressof(name), 1))\n\
+         words = (c.addressof(name), {length}, c.addressof(piece), 1, 0, 0, 0, 0)\n\
+         c.CDLL(None).sendmmsg(a.fileno(), struct.pack('8Q', *words), 1, 0)"
     );
     project.scenario("it", &on_host(&sends));
     let address = SocketAddr::from_abstract_name(&name).expect("an address");
     let _other = UnixDatagram::bind_addr(&address).expect("a socket");
     let run = under(&project, &object(&project));
     run.assert_status(1);
-    let said = "`sendmsg` was refused";
+    let said = "`sendmmsg` was refused";
     assert!(run.stdout.contains(said), "{}", run.stdout);
     assert!(run.stdout.contains("1 incomplete"), "{}", run.stdout);
     project.assert_nothing_left();

@@ -111,14 +111,24 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
     a.jump_if(If::Eq, R4, 0, next);
     argument(a, at, spec::ARGUMENT);
     a.jump_if(If::Eq, R3, 0, next);
+    let has_names = which == Fetch::Kept;
+    if has_names {
+        name_of_message(a, at, next);
+    }
     next_piece(a, R9, end);
     a.store(Width::D, R9, PIECES + piece::ADDRESS, R3);
     a.load(Width::B, R1, R8, at + spec::ARGUMENT);
     a.store(Width::B, R9, PIECES + piece::ARGUMENT, R1);
     a.store_number(Width::B, R9, PIECES + piece::STATE, piece::WHOLE | of_exit);
     a.store_number(Width::H, R9, PIECES + piece::ELEMENT, 0);
+    if has_names {
+        let no_name = a.label();
+        a.jump_if(If::Ne, R4, spec::NAMED, no_name);
+        a.store_number(Width::H, R9, PIECES + piece::ELEMENT, 1);
+        a.here(no_name);
+    }
     a.jump_if(If::Eq, R4, spec::STRING, string);
-    size_of_bytes(a, at, next);
+    size_of_bytes(a, at, has_names, next);
     let whole = a.label();
     a.load(Width::H, R2, R8, at + spec::LIMIT);
     a.jump_if_reg(If::Le, R5, R2, whole);
@@ -161,6 +171,20 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
     }
     finish_piece(a, R9);
     a.here(next);
+}
+
+/// `R3 = ` the address that the message at `R3` names, where that is wanted.
+fn name_of_message(a: &mut Asm, at: i16, none: Label) {
+    let no_name = a.label();
+    a.jump_if(If::Ne, R4, spec::NAMED, no_name);
+    a.lea(R1, STACK, WORD.into());
+    a.mov(R2, 8);
+    a.call(Helper::ProbeReadUser);
+    a.jump_if(If::Ne, R0, 0, none);
+    a.load(Width::D, R3, STACK, WORD);
+    a.jump_if(If::Eq, R3, 0, none);
+    a.load(Width::B, R4, R8, at + spec::KIND);
+    a.here(no_name);
 }
 
 /// Reads what the page holds at whose end the bytes lie that the piece `R9` is to have. No limit is
@@ -250,7 +274,9 @@ pub(super) fn bit(a: &mut Asm, to: Reg, of: Reg) {
 }
 
 /// `R5 = ` how many bytes are to be read, any number.
-pub(super) fn size_of_bytes(a: &mut Asm, at: i16, none: Label) {
+fn size_of_bytes(a: &mut Asm, at: i16, has_names: bool, none: Label) {
+    /// Where a message has the length of its name.
+    const NAME_LENGTH: i32 = 8;
     let (counted, sized, returned, multiply, done) =
         (a.label(), a.label(), a.label(), a.label(), a.label());
     a.load(Width::H, R5, R8, at + spec::UNIT);
@@ -258,11 +284,20 @@ pub(super) fn size_of_bytes(a: &mut Asm, at: i16, none: Label) {
     a.jump_if(If::Eq, R4, spec::SIZED, sized);
     a.jump_if(If::Eq, R4, spec::RETURNED, returned);
     a.jump_if(If::Eq, R4, spec::FIXED, done);
-    a.jump(none);
+    let size = a.label();
+    if has_names {
+        a.jump_if(If::Ne, R4, spec::NAMED, none);
+        argument(a, at, spec::ARGUMENT);
+        a.op(Op::Add, R3, NAME_LENGTH);
+        a.jump(size);
+    } else {
+        a.jump(none);
+    }
 
     a.here(sized);
     argument(a, at, spec::OTHER);
     a.jump_if(If::Eq, R3, 0, none);
+    a.here(size);
     a.lea(R1, STACK, WORD.into());
     a.mov(R2, 4);
     a.call(Helper::ProbeReadUser);
