@@ -148,8 +148,8 @@ pub fn build(
 
 fn unentered(call: &str) -> String {
     format!(
-        "a seccomp filter, of the workload's own or of a policy, answered or refused a `{call}`: the \
-         kernel did not make it, and nothing could hold it"
+        "a seccomp filter, of the workload's own or of a policy, answered or refused a \
+         `{call}`: the kernel did not make it, and nothing could hold it"
     )
 }
 

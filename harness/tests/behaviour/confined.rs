@@ -135,7 +135,8 @@ fn a_message_goes_to_the_address_that_it_names() {
     let yaml = |sends: &str, to: &str| {
         format!(
             "workload:\n  run:\n  - python3\n  - -c\n  - |\n    import os, socket as s\n    \
-             u = s.socket(s.AF_UNIX, s.SOCK_DGRAM); u.bind('peer'); os.symlink('peer', 'link')\n    \
+             u = s.socket(s.AF_UNIX, s.SOCK_DGRAM); u.bind('peer')\n    \
+             os.symlink('peer', 'link')\n    \
              s.socket({sends}, s.SOCK_DGRAM).sendmsg([b'x'], [], 0, TO)\n\
              trace: {{ events: [{{ syscalls: [exit_group] }}] }}\n\
              expect: {{ confined: {{ network: [\"unix:peer\", \"{to}\"] }} }}\nsnapshot: false\n"

@@ -92,8 +92,8 @@ impl Explainer<'_, '_> {
             ""
         };
         format!(
-            "~   its entry is in no record:{or} a seccomp filter, of the workload's own or of a policy, answered \
-             it, and the kernel did not make it"
+            "~   its entry is in no record:{or} a seccomp filter, of the workload's own or of a \
+             policy, answered it, and the kernel did not make it"
         )
     }
 

@@ -76,8 +76,8 @@ fn what_is_not_known_of_a_call_that_a_filter_answered_says_which_call_and_why() 
         };
         finding.text().to_owned()
     };
-    let why = "its entry is in no record: a seccomp filter, of the workload's own or of a policy, answered it, and \
-               the kernel did not make it";
+    let why = "its entry is in no record: a seccomp filter, of the workload's own or of a \
+               policy, answered it, and the kernel did not make it";
     for expected in [
         "sequence: [write, fsync]",
         "count: { fsync: 1 }",
