@@ -68,7 +68,7 @@ impl EventSet {
     pub fn look(&mut self) -> io::Result<Look> {
         if let Some(apart) = &mut self.draining.apart {
             if !apart.is_over() {
-                let look = apart.take(self.rings.drains())?;
+                let look = apart.take(self.rings.drains(), &mut self.draining.hung_up)?;
                 // The thread may have left something where there was no room for it.
                 let is_all = look.is_all && !self.draining.by_looks;
                 return Ok(Look { is_all, ..look });

@@ -125,11 +125,12 @@ impl Apart {
         self.thread.is_none() && lock(&self.shared.backlog).is_empty()
     }
 
-    /// Gives what was drained to the readers, some of it at a time.
+    /// Gives what was drained to the readers, some of it at a time, and notes which descriptors
+    /// have hung up: nothing tells of that again.
     ///
     /// # Errors
     /// The thread's, or those of reading what it wrote to a file.
-    pub(crate) fn take(&mut self, drains: &mut [Drain]) -> io::Result<Look> {
+    pub(crate) fn take(&mut self, drains: &mut [Drain], hung_up: &mut [bool]) -> io::Result<Look> {
         let read = drains.iter_mut().flat_map(|drain| drain.spare.drain(..));
         let read: Vec<Vec<u8>> = read.collect();
         if let Some(error) = lock(&self.shared.failed).take() {
@@ -140,6 +141,7 @@ impl Apart {
         if self.shared.is_told.swap(false, Ordering::AcqRel) {
             self.told.read_exact(&mut [0])?;
         }
+        self.hung_up(hung_up);
         let (_unwanted, portion) = {
             let mut backlog = lock(&self.shared.backlog);
             (backlog.reuse(read), backlog.take())
@@ -243,5 +245,24 @@ impl Drainer {
             self.tells.write_all(&[0])?;
         }
         Ok(ready.last().is_none_or(|goes| !goes.has_hung_up))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_takes_what_was_told_knows_of_the_hang_up_that_it_told_of() {
+        let (open, other) = io::pipe().expect("a pipe");
+        let fds = vec![Arc::new(OwnedFd::from(open))];
+        let (until, bounds) = (Nanos(0), Bounds::default());
+        let apart = Apart::start(&mut [], (fds, Vec::new()), &[false], until, bounds);
+        let mut apart = apart.expect("a thread");
+        drop(other);
+        sys::poll::poll([apart.descriptor()].into_iter(), Duration::MAX).expect("to be told");
+        let mut hung_up = [false];
+        apart.take(&mut [], &mut hung_up).expect("nothing to fail");
+        assert_eq!(hung_up, [true]);
     }
 }
