@@ -106,10 +106,10 @@ impl Recorder {
         for (place, cpu) in places {
             let map = Map::inner(CHUNK as usize, n_chunks as u32);
             let map = map.map_err(system("create a ring for calls"))?;
-            let chunks = Shared::of(&map, (n_chunks * CHUNK) as usize);
-            let chunks = chunks.map_err(system("map a ring for calls"))?;
+            let array = map.as_fd().try_clone_to_owned();
+            let array = array.map_err(system("map a ring for calls"))?;
             let at = control::SIZE * *place as usize;
-            let ring = Calls::new(Arc::clone(&self.control), at, chunks, capacity);
+            let ring = Calls::new(Arc::clone(&self.control), at, array, capacity);
             drains.push(Drain::of_calls(ring, *cpu));
             maps.push((*place, map));
         }

@@ -7,7 +7,8 @@
 
 use crate::sys::shared::Shared;
 use perf_records::record::{HEADER_SIZE, Header};
-use std::sync::Arc;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, OnceLock};
 
 /// The bytes of a chunk, a power of two.
 pub(crate) const CHUNK: u64 = 256 << 10;
@@ -53,18 +54,40 @@ pub(crate) struct Calls {
     control: Arc<Shared>,
     /// Where its control block starts, in bytes.
     at: usize,
-    chunks: Shared,
+    chunks: Chunks,
     capacity: u64,
+}
+
+/// The memory of a ring, each chunk of which is mapped when it is first read: most runs end in the
+/// first, and to map all of them takes as long as to run a small command.
+#[derive(Debug)]
+struct Chunks {
+    array: OwnedFd,
+    mapped: Vec<OnceLock<Option<Shared>>>,
+}
+
+impl Chunks {
+    /// The chunk that a position of the ring is in; `None` where it could not be mapped.
+    fn of(&self, position: u64) -> Option<&Shared> {
+        let n_chunks = self.mapped.len() as u64;
+        let place = (position / CHUNK).checked_rem(n_chunks)?;
+        let map = || Shared::part(&self.array, place * CHUNK, CHUNK as usize).ok();
+        self.mapped.get(place as usize)?.get_or_init(map).as_ref()
+    }
 }
 
 impl Calls {
     /// Takes over a ring whose control block starts at `at`, with room for `capacity` bytes. It is
     /// empty, and nothing writes to it yet.
-    pub(crate) fn new(control: Arc<Shared>, at: usize, chunks: Shared, capacity: u64) -> Self {
+    pub(crate) fn new(control: Arc<Shared>, at: usize, array: OwnedFd, capacity: u64) -> Self {
+        let mapped = (0..n_chunks(capacity)).map(|_| OnceLock::new());
         let calls = Self {
             control,
             at,
-            chunks,
+            chunks: Chunks {
+                array,
+                mapped: mapped.collect(),
+            },
             capacity,
         };
         calls.put(control::CAPACITY, capacity);
@@ -104,34 +127,36 @@ impl Calls {
                 from += CHUNK - start;
                 continue;
             }
-            let base = from / CHUNK % n_chunks(self.capacity) * CHUNK;
+            let Some(chunk) = self.chunks.of(from) else {
+                // No reader takes that for a record.
+                out.extend([0; HEADER_SIZE]);
+                return;
+            };
             let end = CHUNK.min(start + (to - from));
             let mut at = start;
             let mut is_last = false;
             while at < end && CHUNK - at >= SHORTEST && !is_last {
-                let size = self.size_at(base + at);
+                let size = size_at(chunk, at);
                 is_last = size == 0 && CHUNK - at < LONGEST;
                 if !is_last && !(HEADER_SIZE as u64..=LONGEST.min(end - at)).contains(&size) {
-                    self.chunks
-                        .append((base + start) as usize, (end - start) as usize, out);
+                    chunk.append(start as usize, (end - start) as usize, out);
                     return;
                 }
                 at += size;
             }
-            self.chunks
-                .append((base + start) as usize, (at - start) as usize, out);
+            chunk.append(start as usize, (at - start) as usize, out);
             from += match is_last {
                 true => CHUNK - start,
                 false => at - start,
             };
         }
     }
+}
 
-    /// The size that the record at this offset says it has.
-    fn size_at(&self, at: u64) -> u64 {
-        let head = self.chunks.load(at as usize).to_ne_bytes();
-        Header::from_bytes(head).size.into()
-    }
+/// The size that the record at this offset of a chunk says it has.
+fn size_at(chunk: &Shared, at: u64) -> u64 {
+    let head = chunk.load(at as usize).to_ne_bytes();
+    Header::from_bytes(head).size.into()
 }
 
 /// How many chunks a ring of so many bytes has, a power of two.
@@ -146,11 +171,11 @@ mod tests {
     use nix::unistd::ftruncate;
     use std::os::fd::OwnedFd;
 
-    /// Memory as a program would have it, mapped twice.
-    fn memory(length: u64) -> [Shared; 2] {
+    /// Memory as a program would have it, and what it can be mapped from again.
+    fn memory(length: u64) -> (Shared, OwnedFd) {
         let file: OwnedFd = memfd_create("ring", MFdFlags::MFD_CLOEXEC).unwrap();
         ftruncate(&file, length as i64).unwrap();
-        [0, 1].map(|_| Shared::of(&file, length as usize).unwrap())
+        (Shared::of(&file, length as usize).unwrap(), file)
     }
 
     /// A record of so many bytes, each word of which but its header is `mark`.
@@ -179,9 +204,9 @@ mod tests {
     #[test]
     fn records_of_any_length_come_one_behind_the_other_over_the_ends_of_chunks() {
         let capacity = 2 * CHUNK;
-        let [of_program, chunks] = memory(capacity);
-        let [_, control] = memory(control::SIZE as u64);
-        let ring = Calls::new(Arc::new(control), 0, chunks, capacity);
+        let (of_program, array) = memory(capacity);
+        let (control, _) = memory(control::SIZE as u64);
+        let ring = Calls::new(Arc::new(control), 0, array, capacity);
         // What lay there before is no record of now.
         for at in (0..capacity).step_by(8) {
             of_program.store(at as usize, 9 | 128 << 48);
@@ -201,5 +226,15 @@ mod tests {
             assert!(got == expected, "{mark}: {} {}", got.len(), expected.len());
         }
         assert!(head > 20 * CHUNK);
+    }
+
+    #[test]
+    fn what_cannot_be_mapped_is_no_record() {
+        let (control, _) = memory(control::SIZE as u64);
+        let (pipe, _other) = std::io::pipe().unwrap();
+        let ring = Calls::new(Arc::new(control), 0, pipe.into(), CHUNK);
+        let mut got = Vec::new();
+        ring.append(0, 128, &mut got);
+        assert_eq!(got, [0; HEADER_SIZE]);
     }
 }

@@ -28,6 +28,15 @@ impl Shared {
     /// # References
     /// `array_map_mmap()`, `kernel/bpf/arraymap.c`.
     pub fn of(array: &impl AsFd, length: usize) -> io::Result<Self> {
+        Self::part(array, 0, length)
+    }
+
+    /// The same of those from `at` on, a multiple of the size of a page.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn part(array: &impl AsFd, at: u64, length: usize) -> io::Result<Self> {
+        let at = libc::off_t::try_from(at).map_err(|_| io::ErrorKind::InvalidInput)?;
         // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
         let base = unsafe {
             libc::mmap(
@@ -36,7 +45,7 @@ impl Shared {
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_SHARED,
                 array.as_fd().as_raw_fd(),
-                0,
+                at,
             )
         };
         if base == libc::MAP_FAILED {
