@@ -1,6 +1,6 @@
 //! Decides which events write into overwritten rings, and refuses what cannot be told of these.
 
-use super::events::{EventsPlan, Meaning};
+use super::events::{EventsPlan, Meaning, PlannedEvent};
 use super::{Facts, Marks, PlanError, invalid, operations, ring_pages};
 use crate::matching::{MARKING, Mark, SpanRule};
 use crate::scenario::{EventSpec, EventWish, KeyPath, Last, RingMode, Scenario, Since};
@@ -157,6 +157,16 @@ impl EventsPlan {
     pub fn overwrites_calls(&self) -> bool {
         let mut requests = self.requests.iter().zip(&self.meanings);
         requests.any(|(request, meaning)| is_of_calls(*meaning) && request.overwrites.is_some())
+    }
+
+    /// Whether perf's own rings get little where programs record the calls: what comes with calls,
+    /// the operations of io_uring among it, and no events that the author chose.
+    #[must_use]
+    pub(crate) fn leaves_perf_little(&self) -> bool {
+        let halves = self.requests.iter().filter(|it| it.calls.is_some());
+        let is_chosen = |planned: &PlannedEvent| planned.naming != Naming::Operations;
+        let only_calls = !self.named.iter().any(is_chosen) && self.named_calls.is_none();
+        halves.count() == 2 && only_calls && self.chained.is_none() && !self.turns
     }
 
     /// Whether records of calls were overwritten in a run.

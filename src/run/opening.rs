@@ -1,9 +1,11 @@
 //! Opens the events of a plan, into rings that are kept from run to run.
 
 use super::{Bench, RunError};
-use crate::plan::{EventsPlan, Grouping, Plan, StringSource};
+use crate::plan::{CallSource, EventsPlan, Grouping, Plan, StringSource};
 use perf_live::capture::{CaptureError, ReadOf};
-use perf_live::events::{self, EventSet, Follow, OpenError, RingChoice, Rings, Sleepers};
+use perf_live::events::{
+    self, EventSet, Follow, OpenError, RingChoice, RingPages, Rings, Sleepers,
+};
 use perf_live::sandbox::{Cgroup, Corked};
 use perf_records::units::Cpu;
 use std::os::fd::AsFd;
@@ -67,10 +69,15 @@ impl Bench<'_> {
         for request in &plan.requests {
             self.pin(request.attr.source);
         }
-        let mut rings = self.rings(ring_pages);
         let overwrites = plan.overwrites_calls();
         let for_keeping = self.keeps_records.load(Ordering::Relaxed);
         let records_calls = self.records_calls() && !overwrites;
+        let is_little = records_calls && plan.leaves_perf_little();
+        let pages = match is_little && matches!(follow, Follow::Tasks(_)) {
+            true => self.likely_pages(ring_pages),
+            false => RingPages::all(ring_pages),
+        };
+        let mut rings = self.rings(pages);
         let programs = match (records_calls, plan.fetches.is_empty()) {
             (true, _) => self.programs().ok(),
             (false, false) => self.capture().ok().flatten(),
@@ -109,8 +116,19 @@ impl Bench<'_> {
         Ok(set)
     }
 
-    /// Returns kept rings of this size, or how to make new ones, kept if the user may have such.
-    fn rings(&self, pages: usize) -> RingChoice<'_> {
+    /// The sizes of rings of a run whose calls programs are likely to record, and perf little else.
+    /// Who has root's rights may have larger ones later; to others those may be refused, and it is
+    /// to be known from the start.
+    pub(super) fn likely_pages(&self, pages: usize) -> RingPages {
+        let is_likely = self.source != CallSource::Perf && self.may_record_calls();
+        match is_likely && self.host.has_rights_of_root() {
+            true => RingPages::of_programs(pages),
+            false => RingPages::all(pages),
+        }
+    }
+
+    /// Returns kept rings of these sizes, or how to make new ones, kept if the user may have such.
+    fn rings(&self, pages: RingPages) -> RingChoice<'_> {
         let kept = self.kept.lock().ok().and_then(|mut kept| {
             let place = kept.iter().position(|rings| rings.pages() == pages)?;
             Some(kept.swap_remove(place))
@@ -119,7 +137,7 @@ impl Bench<'_> {
             Ok(rings) => RingChoice::Kept(rings),
             Err(_) => RingChoice::New {
                 cpus: &self.cpus,
-                pages,
+                pages: pages.of_calls,
             },
         }
     }

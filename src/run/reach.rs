@@ -104,7 +104,7 @@ impl Bench<'_> {
     #[must_use]
     pub fn default_ring(&self) -> u64 {
         let best = plan::default_ring(self.cpus.len());
-        let pages = plan::ring_pages(best, page_size());
+        let pages = self.likely_pages(plan::ring_pages(best, page_size()));
         let is_kept = self.kept.lock().is_ok_and(|mut kept| {
             let has_one = kept.iter().any(|rings| rings.pages() == pages);
             has_one

@@ -5,7 +5,7 @@ use crate::plan::{CallSource, EventsPlan, Reach};
 use crate::scenario::KernelVersion;
 use crate::verdict::{About, Finding};
 use perf_live::errors::chain;
-use perf_live::events::{EventSet, Rings};
+use perf_live::events::{EventSet, RingPages, Rings};
 
 /// Why BPF programs cannot record calls here, though the user asked for it.
 #[derive(Debug, thiserror::Error)]
@@ -97,7 +97,7 @@ impl Bench<'_> {
             });
         }
         // Programs wake the reader by the ring of a whole CPU.
-        let lasting = Rings::lasting(&self.cpus, 1);
+        let lasting = Rings::lasting(&self.cpus, RingPages::all(1));
         lasting
             .map(drop)
             .map_err(|error| UnrecordedError::because(chain(&error)))

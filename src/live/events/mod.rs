@@ -28,7 +28,7 @@ pub use overwriting::{Overwriting, Overwritten};
 pub use pins::Pins;
 pub use recorded::{Opened, Subject};
 pub use request::{EventRequest, Follow, Origin, can_count_for};
-pub use rings::{RingChoice, Rings};
+pub use rings::{RingChoice, RingPages, Rings};
 pub use sleepers::{NotAsleep, Sleepers};
 
 use open::{Wanted, open_all};

@@ -32,7 +32,7 @@ pub(super) fn open_all(
     rings: RingChoice<'_>,
 ) -> Result<EventSet, OpenError> {
     let (cpus, pages, mut rings) = match rings {
-        RingChoice::Kept(rings) => (rings.cpus(), rings.pages(), Some(rings)),
+        RingChoice::Kept(rings) => (rings.cpus(), rings.pages().of_perf, Some(rings)),
         RingChoice::New { cpus, pages } => (cpus.to_vec(), pages, None),
     };
     side_band.wakeup_bytes = rings::wakeup_bytes(pages);

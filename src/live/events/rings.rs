@@ -28,22 +28,55 @@ pub enum RingChoice<'a> {
     },
 }
 
+/// Data pages of a CPU's rings, powers of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingPages {
+    /// Of the one that perf writes into.
+    pub of_perf: usize,
+    /// Of the one that programs write calls into, where they do.
+    pub of_calls: usize,
+}
+
+impl RingPages {
+    /// Where perf writes the calls, or may have to.
+    #[must_use]
+    pub fn all(pages: usize) -> Self {
+        Self {
+            of_perf: pages,
+            of_calls: pages,
+        }
+    }
+
+    /// Where programs write the calls and perf little else: to clear the memory of a ring is a good
+    /// part of a start. A quarter has room for 10 ms of a flood of anything else.
+    #[must_use]
+    pub fn of_programs(pages: usize) -> Self {
+        Self {
+            of_perf: (pages / 4).max(LITTLE).min(pages),
+            of_calls: pages,
+        }
+    }
+}
+
+/// The pages that a ring of perf's has at least, where it may.
+const LITTLE: usize = 256;
+
 /// A ring for each CPU.
 #[derive(Debug)]
 pub struct Rings {
     drains: Vec<Drain>,
     owners: Vec<OwnedFd>,
-    pages: usize,
+    pages: RingPages,
     slot: Option<Box<Slot>>,
 }
 
 impl Rings {
-    /// Rings that last beyond a run. `pages` is the number of data pages of each, a power of two.
+    /// Rings that last beyond a run.
     ///
     /// # Errors
     /// [`OpenError`]; `EACCES` or `EPERM` without the right to follow a whole CPU.
-    pub fn lasting(cpus: &[Cpu], pages: usize) -> Result<Self, OpenError> {
-        let mut attr = side_band_attr(wakeup_bytes(pages), false);
+    pub fn lasting(cpus: &[Cpu], pages: RingPages) -> Result<Self, OpenError> {
+        let mut attr = side_band_attr(wakeup_bytes(pages.of_perf), false);
         (attr.inherit, attr.enable_on_exec, attr.side_band) = (false, false, false);
         let (mut drains, mut owners) = (Vec::new(), Vec::new());
         for &cpu in cpus {
@@ -54,7 +87,7 @@ impl Rings {
                         source,
                     }
                 })?;
-            drains.push(map(owner.as_fd(), cpu, pages)?);
+            drains.push(map(owner.as_fd(), cpu, pages.of_perf)?);
             owners.push(owner);
         }
         Ok(Self {
@@ -90,7 +123,7 @@ impl Rings {
         Ok(())
     }
 
-    /// Has programs write calls into rings of their own, as large as these. `false` where the
+    /// Has programs write calls into rings of their own. `false` where the
     /// programs that read memory are not [there](Self::capture), or record no calls.
     ///
     /// # Errors
@@ -104,7 +137,7 @@ impl Rings {
         }
         self.drains.truncate(self.owners.len());
         let cpus: Vec<Cpu> = self.drains.iter().map(Drain::cpu).collect();
-        let capacity = self.pages.saturating_mul(page_size()) as u64;
+        let capacity = self.pages.of_calls.saturating_mul(page_size()) as u64;
         let made = slot.make_call_rings(&cpus, capacity)?;
         let is_made = made.is_some();
         self.drains.extend(made.into_iter().flatten());
@@ -123,14 +156,14 @@ impl Rings {
         Self {
             drains,
             owners: Vec::new(),
-            pages,
+            pages: RingPages::all(pages),
             slot: None,
         }
     }
 
-    /// Data pages of each ring.
+    /// Their sizes.
     #[must_use]
-    pub fn pages(&self) -> usize {
+    pub fn pages(&self) -> RingPages {
         self.pages
     }
 
@@ -179,4 +212,17 @@ pub(super) fn map(event: BorrowedFd<'_>, cpu: Cpu, pages: usize) -> Result<Drain
     let kib = pages.saturating_mul(page_size()) / 1024;
     let ring = Ring::map(event, pages).map_err(|source| OpenError::Ring { cpu, kib, source })?;
     Ok(Drain::new(ring, cpu))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RingPages;
+
+    #[test]
+    fn perfs_ring_is_a_quarter_of_the_programs_but_no_smaller_than_need_be() {
+        let of_perf = |pages| RingPages::of_programs(pages).of_perf;
+        assert_eq!([4096, 1024, 256, 1].map(of_perf), [1024, 256, 256, 1]);
+        assert_eq!(RingPages::of_programs(4096).of_calls, 4096);
+        assert_eq!(RingPages::all(4096).of_perf, 4096);
+    }
 }

@@ -46,6 +46,22 @@ fn the_mode_is_for_all_events_that_say_nothing_else() {
 }
 
 #[test]
+fn perf_has_little_to_write_but_calls_where_the_author_chose_no_other_events() {
+    let little = |events: &str| {
+        planned(&format!("events: {events}"), OFF)
+            .events
+            .leaves_perf_little()
+    };
+    assert!(little("[{ syscalls: [openat] }]"));
+    assert!(little("[{ syscalls: [all] }]"));
+    assert!(!little("[{ syscalls: [openat] }, \"sched:sched_switch\"]"));
+    assert!(!little(
+        "[{ syscalls: [openat] }, { event: cpu-clock, freq: 99 }]"
+    ));
+    assert!(!little("[\"sched:sched_switch\"]"));
+}
+
+#[test]
 fn what_is_sampled_goes_where_nothing_is_overwritten_whatever_the_mode() {
     let events = "events: [{ event: cpu-clock, freq: 99 }, cs]";
     let plan = planned(&format!("ring: {{ mode: flight }}, {events}"), OFF);
