@@ -2,14 +2,14 @@
 
 use perf_live::host::Host;
 use perf_live::sandbox::{Cgroup, Running};
-use perf_live::sys::{self, pidfd, process};
+use perf_live::sys::thread::{self, Work};
+use perf_live::sys::{pidfd, process};
 use perf_live::units::{Limit, Limits, Struck, Usage};
 use perf_records::units::Pid;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 // In this time a program touches some ten MiB, and a fork bomb forks some tens of times on each
@@ -27,7 +27,7 @@ const SHARE: u32 = 8;
 pub struct Watch {
     output: Option<u64>,
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Work<()>>,
 }
 
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ impl Watch {
         {
             let shared = Arc::clone(&shared);
             let watch = move || looker.watch(&process, &shared);
-            thread = Some(sys::thread::start("watch", watch)?);
+            thread = Some(thread::kept("watch", watch)?);
         }
         Ok(Self {
             output: limits.output,
@@ -105,7 +105,7 @@ impl Watch {
     fn stop(&mut self) {
         self.shared.is_over.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
+            thread.unpark();
             // If the thread panicked, what it had seen so far counts.
             let _panicked = thread.join();
         }

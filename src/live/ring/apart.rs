@@ -3,13 +3,12 @@
 
 use super::backlog::{Backlog, Bounds, Held, Writer, lock};
 use super::{Bell, Drain, Look, Tap};
-use crate::sys;
+use crate::sys::{self, thread::Work};
 use perf_records::units::Nanos;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long rings that have not filled wait to be emptied.
@@ -32,7 +31,7 @@ pub(crate) struct Apart {
 struct Thread {
     /// The thread ends when this is closed.
     go: PipeWriter,
-    handle: JoinHandle<Vec<Tap>>,
+    handle: Work<Vec<Tap>>,
 }
 
 /// What the thread and the reader share.
@@ -88,7 +87,7 @@ impl Apart {
         };
         let (give, given) = mpsc::channel();
         let drain = move || drainer.run(given.recv().unwrap_or_default());
-        let handle = sys::thread::start("drain", drain)?;
+        let handle = sys::thread::kept("drain", drain)?;
         let taps: Vec<Tap> = drains
             .iter_mut()
             .filter_map(|drain| drain.tap.take())

@@ -8,7 +8,6 @@
 //! ```
 //! Dropping one of the first two ends the workload: nothing survives an error or a panic.
 
-mod aside;
 mod base;
 mod cgroup;
 mod controllers;

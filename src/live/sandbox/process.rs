@@ -1,13 +1,12 @@
 //! The process of a workload, as its parent sees it.
 
 use super::Cgroup;
-use super::aside::aside;
 use super::cgroup::Members;
 use super::output::Reader;
 use crate::gate::Streams;
 use crate::host;
-use crate::sys::pidfd;
 use crate::sys::process::{self, Reaped};
+use crate::sys::{pidfd, thread};
 use crate::units::{ExitKind, Usage};
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -129,7 +128,7 @@ impl Process {
             false => Some(self.pidfd.try_clone()?),
         };
         let (home, mounts) = (self.home.take(), std::mem::take(&mut self.mounts));
-        aside(move || {
+        let _not_waited_for = thread::kept("reaper", move || {
             if let Some(init) = init {
                 let _reaped = waitid(Id::PIDFd(init.as_fd()), WaitPidFlag::WEXITED);
             }
