@@ -259,6 +259,8 @@ fn complain(error: &(dyn std::error::Error + 'static), hint: Option<String>) {
 /// Makes the bench for runs; if this machine cannot be read, reports that and returns the exit
 /// status.
 fn bench(host: &Host) -> Result<Bench<'_>, u8> {
+    // While this process is small. Without it runs are as they are with it, and take longer.
+    let _slower = perf_live::sys::process::begin_starter();
     Bench::new(host).map_err(|error| {
         complain(&error, error.hint());
         status::TROUBLE

@@ -13,39 +13,42 @@
 
 mod child;
 mod descriptors;
+mod fork;
 mod gate;
 mod janitor;
 mod landlock;
 mod limit;
 mod message;
+mod prepared;
 mod reap;
+mod room;
+mod starter;
 mod step;
 mod urgent;
 
 pub use descriptors::outlives_exec;
+pub use fork::without_forks;
 pub use janitor::{Duty, Janitor, ProbeDuty};
 pub use limit::ResourceLimit;
 pub use message::{Message, OVERDUE, Stage};
 pub use reap::{Reaped, add_to, reap};
+pub use starter::begin as begin_starter;
 pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};
 pub use urgent::make_urgent;
 
-use super::check;
 use super::gate::Instruction;
 use super::landlock::Ruled;
 use super::rights::{Raised, Right};
+use super::{check, pidfd};
 use crate::units::User;
+use fork::fork;
+use perf_records::units::Pid;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
-
-// `CLONE_INTO_CGROUP`, include/uapi/linux/sched.h: too large for the type that the libc crate gives
-// it.
-const INTO_CGROUP: u64 = 1 << 33;
 
 /// Of what runs between `clone(2)` and `execve(2)` in a world, in bytes.
 const STACK: usize = 64 << 10;
@@ -112,9 +115,9 @@ pub fn end_with_us(command: &mut std::process::Command) {
 /// file needs no name of its own.
 ///
 /// # References
-/// `FD_CLOEXEC`, `fcntl(2)`; `/proc/self/fd`, `proc_pid_fd(5)`.
+/// `FD_CLOEXEC`, `fcntl(2)`; `/dev/fd`, `proc_pid_fd(5)`.
 pub fn hand(command: &mut std::process::Command, file: OwnedFd) -> PathBuf {
-    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    let path = PathBuf::from(format!("/dev/fd/{}", file.as_raw_fd()));
     let keep = move || {
         // SAFETY: fcntl takes numbers; the descriptor is open, as the closure owns it.
         let kept = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFD, 0) };
@@ -174,7 +177,7 @@ pub struct Spawn<'a> {
 pub struct Parked {
     /// Its pid, as the harness sees it: of the main process on the host, of init in a namespace.
     /// Events opened on it with `inherit` follow all that it comes to create.
-    pub pid: perf_records::units::Pid,
+    pub pid: Pid,
     /// The same process as a descriptor, which no reuse of pids can confuse.
     pub pidfd: OwnedFd,
     /// The write end of the go pipe.
@@ -212,7 +215,15 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
     let mut kept = [&[0, 1, 2], &ends[..], spawn.inherited, far.as_slice()].concat();
     kept.sort_unstable();
     let mut stack: Vec<u128> = Vec::with_capacity(STACK / size_of::<u128>());
-    let prepared = child::Prepared {
+    let steps = match spawn.world {
+        World::Host => &[],
+        World::Own(own) => own.steps,
+    };
+    let steps: Vec<_> = steps
+        .iter()
+        .map(|step| step.keeping(&mut |text| text))
+        .collect();
+    let prepared = prepared::Prepared {
         // SAFETY: the end of the allocation. Nothing is there until the child writes to its copy.
         stack: unsafe { stack.as_mut_ptr().add(stack.capacity()) },
         kept: &kept,
@@ -240,15 +251,50 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         limits: spawn.limits.as_ptr(),
         n_limits: spawn.limits.len(),
         token: spawn.token,
+        is_of_starter: false,
         own: match spawn.world {
             World::Host => None,
-            World::Own(own) => Some(own),
+            World::Own(own) => Some(prepared::InitOf {
+                steps: &steps,
+                user: own.user.map(|user| (user.uid, user.gid, &*user.groups)),
+                words: own.words,
+                lasts: own.lasts,
+            }),
         },
     };
     let namespaces = match spawn.world {
         World::Host => 0,
         World::Own(own) => own.namespaces,
     };
+    let started = match spawn.world {
+        World::Own(_) => starter::start(&prepared, namespaces, spawn.group),
+        World::Host => None,
+    };
+    let (pid, pidfd) = match started {
+        Some(pid) => {
+            let pid = Pid(pid? as u32);
+            // A child that is not reaped keeps its id.
+            let pidfd = pidfd::open(pid)?.ok_or(io::ErrorKind::NotFound)?;
+            (pid, pidfd)
+        }
+        None => fork_parked(&prepared, namespaces, spawn.group)?,
+    };
+    Ok(Parked {
+        pid,
+        pidfd,
+        go: go_write,
+        status: status_read,
+        obituary: obituary.map(|(read, _)| read),
+        gate: gate.map(|(near, _)| near.into()),
+    })
+}
+
+/// Makes the child a fork of this process.
+fn fork_parked(
+    prepared: &prepared::Prepared<'_>,
+    namespaces: i32,
+    group: Option<BorrowedFd<'_>>,
+) -> io::Result<(Pid, OwnedFd)> {
     let mut pidfd: libc::c_int = -1;
     let flags = libc::CLONE_PIDFD | namespaces;
     // Some machines let no ordinary user have a user namespace. In it the child's capabilities are
@@ -260,23 +306,15 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
     let raised = Raised::new(needed);
     // SAFETY: the child runs only child::main, which makes nothing but system calls on memory laid
     // out above and never returns.
-    let pid = unsafe { fork(spawn.group, flags, &raw mut pidfd, libc::SIGCHLD) }?;
+    let pid = unsafe { fork(group, flags, &raw mut pidfd, libc::SIGCHLD) }?;
     if pid == 0 {
         raised.leave();
         // SAFETY: this is the child, alone in its copy of the memory; all pointers in `prepared`
         // point into that copy.
-        unsafe { child::main(&prepared) }
+        unsafe { child::main(prepared) }
     }
     // SAFETY: the kernel has just stored a new descriptor there.
-    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-    Ok(Parked {
-        pid: perf_records::units::Pid(pid as u32),
-        pidfd,
-        go: go_write,
-        status: status_read,
-        obituary: obituary.map(|(read, _)| read),
-        gate: gate.map(|(near, _)| near.into()),
-    })
+    Ok((Pid(pid as u32), unsafe { OwnedFd::from_raw_fd(pidfd) }))
 }
 
 /// Whether a process can be born into a control group: tried with one that ends at once.
@@ -320,60 +358,6 @@ pub fn close_in_background(descriptors: Vec<OwnedFd>) -> io::Result<()> {
     }
     drop(descriptors);
     Ok(())
-}
-
-// Held for writing while a child is made: it has copies of all descriptors for as long as it takes
-// to close them.
-static FORKS: RwLock<()> = RwLock::new(());
-
-/// Keeps other threads from making children as long as it lives. A file that is open for writing
-/// cannot be executed (`ETXTBSY`, `deny_write_access()`), and a child that was made meanwhile would
-/// hold it open when it is closed here.
-pub fn without_forks() -> RwLockReadGuard<'static, ()> {
-    FORKS.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// As [`clone3_into`], when no thread of this process has a file open for writing that is to be
-/// executed.
-///
-/// # Safety
-/// As there.
-unsafe fn fork(
-    group: Option<BorrowedFd<'_>>,
-    flags: i32,
-    pidfd: *mut libc::c_int,
-    exit_signal: i32,
-) -> io::Result<libc::c_long> {
-    let _alone = FORKS.write().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: the caller's promise.
-    check(unsafe { clone3_into(group, flags, pidfd, exit_signal) })
-}
-
-/// A plain fork with flags, into a control group if one is given, without libc's handlers, which
-/// would take its locks; 0 in the child, -1 and `errno` on failure.
-///
-/// # Safety
-/// Without `CLONE_VM`, which no caller passes, the child has a copy of our memory. It has one of
-/// our threads and all our locks: it must make system calls only, and not return. `pidfd` is null,
-/// or a place for the descriptor that `CLONE_PIDFD` gives.
-unsafe fn clone3_into(
-    group: Option<BorrowedFd<'_>>,
-    flags: i32,
-    pidfd: *mut libc::c_int,
-    exit_signal: i32,
-) -> libc::c_long {
-    // SAFETY: clone_args is plain numbers, for which all zeroes is valid.
-    let mut arguments: libc::clone_args = unsafe { std::mem::zeroed() };
-    arguments.flags = flags as u64;
-    arguments.pidfd = pidfd as u64;
-    arguments.exit_signal = exit_signal as u64;
-    if let Some(group) = group {
-        arguments.flags |= INTO_CGROUP;
-        arguments.cgroup = group.as_raw_fd() as u64;
-    }
-    let size = size_of::<libc::clone_args>();
-    // SAFETY: a whole clone_args, and the caller's promises.
-    unsafe { libc::syscall(libc::SYS_clone3, &raw mut arguments, size) }
 }
 
 /// A parent that ignores `SIGCHLD` (as some supervisors make their children do) never learns how a

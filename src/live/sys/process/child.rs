@@ -4,38 +4,12 @@
 //! allocate, panic, print or take a lock.
 
 use super::descriptors::{Ends, GATE, GO, OBITUARY, STATUS, keep_descriptors, place_descriptors};
+use super::landlock;
 use super::message::{OVERDUE, READY};
-use super::{CLAIM, Own, ResourceLimit, Stage, step};
-use super::{gate, landlock};
-use crate::sys::landlock::Ruled;
+use super::prepared::{InitOf, Prepared};
+use super::{CLAIM, Stage, step};
 use crate::sys::rights;
-use libc::{c_char, c_int};
-
-/// Everything the child reads, as plain pointers and numbers.
-pub(super) struct Prepared<'a> {
-    pub(super) program: *const c_char,
-    pub(super) argv: *const *const c_char,
-    pub(super) envp: *const *const c_char,
-    pub(super) directory: *const c_char,
-    pub(super) stdio: [c_int; 3],
-    /// On the bare host: all that stays open, sorted, these two included.
-    pub(super) kept: &'a [c_int],
-    pub(super) go: c_int,
-    pub(super) status: c_int,
-    pub(super) obituary: Option<c_int>,
-    pub(super) gate: Option<gate::Prepared>,
-    pub(super) refusing: Option<gate::Refusing>,
-    pub(super) ruled: Option<&'a Ruled>,
-    pub(super) own_session: bool,
-    pub(super) umask: Option<u32>,
-    pub(super) fixed_addresses: bool,
-    pub(super) limits: *const ResourceLimit,
-    pub(super) n_limits: usize,
-    pub(super) token: u64,
-    pub(super) own: Option<Own<'a>>,
-    /// The upper end of a stack for the main process of a world.
-    pub(super) stack: *mut u128,
-}
+use libc::c_int;
 
 /// The child, from its first instruction to `execve(2)`.
 ///
@@ -54,7 +28,7 @@ pub(super) unsafe fn main(prepared: &Prepared<'_>) -> ! {
             None => {
                 or_die(status, Stage::Descriptors, keep_descriptors(prepared));
                 or_die(status, Stage::User, give_rights_back());
-                or_die(status, Stage::Signals, reset_signals());
+                or_die(status, Stage::Signals, reset_signals(prepared));
                 if prepared.own_session && libc::setsid() == -1 {
                     or_die(status, Stage::Session, Err(errno()));
                 }
@@ -78,7 +52,7 @@ pub(super) unsafe fn main(prepared: &Prepared<'_>) -> ! {
                     // capabilities here count for its own user namespace alone.
                     libc::prctl(libc::PR_SET_DUMPABLE, 1);
                 }
-                or_die(STATUS, Stage::Signals, reset_signals());
+                or_die(STATUS, Stage::Signals, reset_signals(prepared));
                 init(prepared, own)
             }
         }
@@ -106,7 +80,7 @@ unsafe fn give_rights_back() -> Result<(), c_int> {
     clippy::multiple_unsafe_ops_per_block,
     reason = "a straight line of system calls"
 )]
-unsafe fn init(prepared: &Prepared<'_>, own: &Own<'_>) -> ! {
+unsafe fn init(prepared: &Prepared<'_>, own: &InitOf<'_>) -> ! {
     // SAFETY: the caller's promise, as in main().
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
@@ -228,31 +202,36 @@ unsafe fn send_usage() {
 }
 
 /// Default disposition for every signal, and none blocked.
-#[expect(
-    clippy::multiple_unsafe_ops_per_block,
-    reason = "a straight line of system calls"
-)]
-unsafe fn reset_signals() -> Result<(), c_int> {
+unsafe fn reset_signals(prepared: &Prepared<'_>) -> Result<(), c_int> {
+    if !prepared.is_of_starter {
+        // SAFETY: makes system calls alone.
+        unsafe { default_signals() };
+    }
+    // SAFETY: as above.
+    unsafe { block_signals(0) }
+}
+
+/// Default disposition for every signal.
+pub(super) unsafe fn default_signals() {
     // The kernel's own sigaction, four words of which SIG_DFL makes zeroes; libc's wrappers refuse
     // the two signals it keeps for itself.
     let default = [0_u64; 4];
-    let none_blocked = 0_u64;
     let null = std::ptr::null::<u64>();
-    // SAFETY: both structures are as long as the kernel reads.
-    unsafe {
-        for signal in 1..=64 {
-            if signal != libc::SIGKILL && signal != libc::SIGSTOP {
-                libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), null, 8);
-            }
+    for signal in 1..=64 {
+        if signal != libc::SIGKILL && signal != libc::SIGSTOP {
+            // SAFETY: the structure is as long as the kernel reads.
+            unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), null, 8) };
         }
-        let masked = libc::syscall(
-            libc::SYS_rt_sigprocmask,
-            libc::SIG_SETMASK,
-            &raw const none_blocked,
-            null,
-            8,
-        );
-        if masked == -1 { Err(errno()) } else { Ok(()) }
+    }
+}
+
+/// Has these signals blocked, and no others.
+pub(super) unsafe fn block_signals(mask: u64) -> Result<(), c_int> {
+    let (how, null) = (libc::SIG_SETMASK, std::ptr::null::<u64>());
+    // SAFETY: the mask is as long as the kernel reads.
+    match unsafe { libc::syscall(libc::SYS_rt_sigprocmask, how, &raw const mask, null, 8) } {
+        -1 => Err(errno()),
+        _ => Ok(()),
     }
 }
 
@@ -297,13 +276,12 @@ unsafe fn settle(prepared: &Prepared<'_>, ends: Ends) {
 
 /// The kernel's own calls: libc's wrappers speak to the threads that it knows of, which this copy
 /// of the process has not.
-unsafe fn become_user(own: &Own<'_>) -> Result<(), c_int> {
-    let Some(user) = own.user else { return Ok(()) };
-    let groups = (user.groups.len(), user.groups.as_ptr());
-    let calls = [
-        (libc::SYS_setresgid, user.gid),
-        (libc::SYS_setresuid, user.uid),
-    ];
+unsafe fn become_user(own: &InitOf<'_>) -> Result<(), c_int> {
+    let Some((uid, gid, groups)) = own.user else {
+        return Ok(());
+    };
+    let groups = (groups.len(), groups.as_ptr());
+    let calls = [(libc::SYS_setresgid, gid), (libc::SYS_setresuid, uid)];
     // SAFETY: as many groups as are said.
     if unsafe { libc::syscall(libc::SYS_setgroups, groups.0, groups.1) } == -1 {
         return Err(errno());

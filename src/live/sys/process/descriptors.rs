@@ -1,6 +1,7 @@
 //! Which descriptors a child has, and where.
 
-use super::child::{Prepared, errno};
+use super::child::errno;
+use super::prepared::Prepared;
 use crate::sys::rights;
 use libc::c_int;
 
@@ -103,7 +104,7 @@ pub(super) unsafe fn keep_descriptors(prepared: &Prepared<'_>) -> Result<(), c_i
 }
 
 /// Closes all descriptors but these.
-unsafe fn close_others(sorted: &[c_int]) -> Result<(), c_int> {
+pub(super) unsafe fn close_others(sorted: &[c_int]) -> Result<(), c_int> {
     let mut first = 0;
     let ends = sorted.iter().map(|kept| (*kept, kept - 1));
     for (kept, last) in ends.chain([(c_int::MAX, c_int::MAX)]) {

@@ -6,24 +6,25 @@ use libc::{c_char, c_int, c_ulong};
 use std::ffi::{CStr, CString};
 use std::fmt;
 
-/// One step. Paths are absolute and mean what they mean when the step is taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+/// One step, whose texts are `S`. Paths are absolute and mean what they mean when the step is
+/// taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step<S = CString> {
     /// Nothing that is mounted from now on is seen elsewhere, nor the other way round (`MS_PRIVATE`
     /// for all mounts).
     Private,
     /// `mount(2)`.
     Mount {
         /// The type of the file system; empty where the flags need none.
-        kind: CString,
+        kind: S,
         /// What is mounted.
-        source: CString,
+        source: S,
         /// The mount point.
-        target: CString,
+        target: S,
         /// `MS_*`.
         flags: c_ulong,
         /// The file system's own options.
-        options: CString,
+        options: S,
     },
     /// Standard input is the `/dev/null` of the world. One that was opened outside leads to a mount
     /// that can be written to, and there `fchmod(2)` changes the node of the host.
@@ -31,7 +32,7 @@ pub enum Step {
     /// Sets attributes of a mount and of all below it (`mount_setattr(2)`, Linux 5.12).
     Attributes {
         /// The mount point.
-        target: CString,
+        target: S,
         /// `MOUNT_ATTR_*`.
         set: u64,
     },
@@ -41,7 +42,7 @@ pub enum Step {
         /// One of [`SLOTS`] places to keep it in.
         slot: u8,
         /// The path.
-        source: CString,
+        source: S,
     },
     /// Opens a folder (`O_PATH`), through whose descriptor it is reached whatever comes to be
     /// mounted over it.
@@ -49,30 +50,30 @@ pub enum Step {
         /// One of [`SLOTS`] places to keep it in.
         slot: u8,
         /// The path.
-        folder: CString,
+        folder: S,
     },
     /// Mounts what was taken (`move_mount(2)`); at a symbolic link itself, if it is one.
     Place {
         /// The slot that it was kept in.
         slot: u8,
         /// Where it is to be seen.
-        target: CString,
+        target: S,
     },
     /// Lets go of what was taken.
     Drop(u8),
     /// `mkdir(2)`.
-    Folder(CString, u32),
+    Folder(S, u32),
     /// An empty file, for something to be mounted on.
-    File(CString),
+    File(S),
     /// `symlink(2)`.
     Link {
         /// What it points to.
-        to: CString,
+        to: S,
         /// The path of the link.
-        at: CString,
+        at: S,
     },
     /// Writes a text into a file with one `write(2)`.
-    Write(CString, CString),
+    Write(S, S),
     /// Other namespaces for the process itself (`unshare(2)`, `CLONE_NEW*`).
     Unshare(c_int),
     /// A namespace of control groups of its own (`CLONE_NEWCGROUP`), whose root are the groups that
@@ -84,7 +85,7 @@ pub enum Step {
     /// The loopback interface goes up.
     Loopback,
     /// `sethostname(2)`.
-    Hostname(CString),
+    Hostname(S),
 }
 
 /// How many mounts and folders can be kept at a time.
@@ -119,6 +120,62 @@ pub fn has_mount_attributes() -> bool {
     // SAFETY: a size of zero is refused before the attributes are looked at.
     let result = unsafe { set_attributes(-1, empty, 0, std::ptr::null(), 0) };
     result != Err(libc::ENOSYS)
+}
+
+impl<S: AsRef<CStr>> Step<S> {
+    /// The same step with its texts kept elsewhere: each is what `keep` makes of it.
+    pub(super) fn keeping<'a, 'b>(
+        &'a self,
+        keep: &mut dyn FnMut(&'a CStr) -> &'b CStr,
+    ) -> Step<&'b CStr> {
+        let mut keep = |text: &'a S| keep(text.as_ref());
+        match self {
+            Self::Private => Step::Private,
+            Self::Mount {
+                kind,
+                source,
+                target,
+                flags,
+                options,
+            } => Step::Mount {
+                kind: keep(kind),
+                source: keep(source),
+                target: keep(target),
+                flags: *flags,
+                options: keep(options),
+            },
+            Self::NoInput => Step::NoInput,
+            Self::Attributes { target, set } => Step::Attributes {
+                target: keep(target),
+                set: *set,
+            },
+            Self::Take { slot, source } => Step::Take {
+                slot: *slot,
+                source: keep(source),
+            },
+            Self::Open { slot, folder } => Step::Open {
+                slot: *slot,
+                folder: keep(folder),
+            },
+            Self::Place { slot, target } => Step::Place {
+                slot: *slot,
+                target: keep(target),
+            },
+            Self::Drop(slot) => Step::Drop(*slot),
+            Self::Folder(path, mode) => Step::Folder(keep(path), *mode),
+            Self::File(path) => Step::File(keep(path)),
+            Self::Link { to, at } => Step::Link {
+                to: keep(to),
+                at: keep(at),
+            },
+            Self::Write(path, text) => Step::Write(keep(path), keep(text)),
+            Self::Unshare(namespaces) => Step::Unshare(*namespaces),
+            Self::Groups => Step::Groups,
+            Self::Keyring => Step::Keyring,
+            Self::Loopback => Step::Loopback,
+            Self::Hostname(name) => Step::Hostname(keep(name)),
+        }
+    }
 }
 
 impl fmt::Display for Step {
@@ -159,7 +216,7 @@ impl fmt::Display for Step {
 }
 
 /// Takes a step, in the child; the error is an errno.
-pub(super) fn take(step: &Step) -> Result<(), c_int> {
+pub(super) fn take(step: &Step<&CStr>) -> Result<(), c_int> {
     let none: *const c_char = std::ptr::null();
     // SAFETY: for all calls below: strings of ours that end in NUL, numbers, and null where the
     // kernel takes null.
@@ -239,7 +296,7 @@ pub(super) fn take(step: &Step) -> Result<(), c_int> {
                 }
             }
             Step::Loopback => loopback(),
-            Step::Hostname(name) => done(libc::sethostname(name.as_ptr(), name.as_bytes().len())),
+            Step::Hostname(name) => done(libc::sethostname(name.as_ptr(), name.to_bytes().len())),
         }
     }
 }
