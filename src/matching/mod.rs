@@ -6,6 +6,7 @@
 
 mod answer;
 mod between;
+mod binder;
 mod bindings;
 mod blame;
 mod candidates;

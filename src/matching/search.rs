@@ -1,13 +1,13 @@
 //! Searches for a deed for each step.
 
 use super::answer::Answer;
+use super::binder::{Binder, Bound};
 use super::bindings::Bindings;
 use super::candidates::{Candidate, can_all_differ, fits, of_leaves, prune, start};
-use super::field::{Captures, has_capture};
+use super::field::has_capture;
 use super::gaps::Excluded;
 use super::order::{Place, Scene};
 use super::shape::{Gap, LeafId, Shape};
-use super::unify::unify;
 use crate::trace::Part;
 use std::collections::{HashMap, HashSet};
 
@@ -57,14 +57,6 @@ pub(super) struct Search<'s, 'a> {
 
 /// How many numbers of failed states are kept; a state that is not kept may be tried again.
 const MOST_IN_VAIN: usize = 16_000_000;
-
-/// The value of a capture.
-#[derive(Clone, Debug)]
-pub(super) struct Bound {
-    pub(super) part: Part,
-    /// The leaf that bound it; `None` if it was bound outside.
-    pub(super) by: Option<LeafId>,
-}
 
 /// The state of one leaf in the search.
 struct Frame {
@@ -383,43 +375,5 @@ impl<'s, 'a> Search<'s, 'a> {
             trail: &mut self.trail,
             by,
         }
-    }
-}
-
-/// Binds captures that are free.
-pub(super) struct Binder<'b> {
-    names: &'b [&'b str],
-    bound: &'b mut [Option<Bound>],
-    trail: &'b mut Vec<usize>,
-    by: Option<LeafId>,
-}
-
-impl Captures for Binder<'_> {
-    fn meet(&mut self, name: &str, part: &Part) -> Answer {
-        let Some(number) = self.names.iter().position(|known| *known == name) else {
-            return Answer::Unknown;
-        };
-        match self.bound.get_mut(number) {
-            Some(Some(bound)) => unify(&bound.part, part),
-            Some(free) => {
-                // A cut value is not even known to equal itself.
-                let answer = unify(part, part);
-                if answer != Answer::No {
-                    *free = Some(Bound {
-                        part: part.clone(),
-                        by: self.by,
-                    });
-                    self.trail.push(number);
-                }
-                answer
-            }
-            None => Answer::Unknown,
-        }
-    }
-
-    fn is_free(&self, name: &str) -> bool {
-        let number = self.names.iter().position(|known| *known == name);
-        let bound = number.and_then(|number| self.bound.get(number));
-        bound.is_some_and(Option::is_none)
     }
 }

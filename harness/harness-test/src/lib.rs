@@ -22,7 +22,8 @@
 //! }
 //! ```
 //!
-//! A test is named after its file; names of files that are called the same begin with their folders.
+//! A test is named after its file; names of files that are called the same begin with the folders
+//! that these are in.
 //!
 //! A scenario refers to the package's program `save` as `${CARGO_BIN_EXE_save}`. The program is
 //! laid into the working directory of the sandbox, wherever the target folder is:

@@ -1,6 +1,7 @@
 //! `harness check`: what any command did, and whether its rules let it.
 
 mod blame;
+mod elsewhere;
 mod evasions;
 mod handed;
 mod hard_links;

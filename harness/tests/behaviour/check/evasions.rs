@@ -1,12 +1,13 @@
 //! Commands that do what their rules forbid, in a way that is meant to stay unseen: none passes.
 
+use super::elsewhere::elsewhere;
 use super::{ruled, summary};
 use crate::support::oracle;
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
 use crate::support::unread::Unread;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const NO_WRITES: &str = "expect: { confined: { writes: [] } }\n";
 
@@ -181,33 +182,6 @@ fn a_working_directory_is_known_though_others_change_the_folder_that_it_lies_in(
         .into();
     assert!(run.stderr.contains("\n  new\n"), "{}", run.stderr);
     assert!(run.stderr.contains("\n  old -> older\n"), "{}", run.stderr);
-}
-
-/// A folder beside that of a project, and not below the one for temporary files.
-pub(super) struct Elsewhere {
-    path: PathBuf,
-    _both: tempfile::TempDir,
-}
-
-impl Elsewhere {
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-/// Both lie in a folder of their own, which is known as the way to the working directory: other
-/// tests change the one that it lies in.
-pub(super) fn elsewhere() -> (Project, Elsewhere) {
-    let own = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let parent = match own.starts_with(std::env::temp_dir()) {
-        true => Path::new("/var/tmp"),
-        false => own,
-    };
-    let both = tempfile::TempDir::new_in(parent).expect("a folder");
-    let path = both.path().join("elsewhere");
-    std::fs::create_dir(&path).expect("a folder");
-    let project = Project::in_folder(both.path());
-    (project, Elsewhere { path, _both: both })
 }
 
 /// By a statement, which says so of it, and what would make it known.

@@ -1,6 +1,6 @@
 //! Commands that give a file another name in a folder that was not looked at before.
 
-use super::evasions::elsewhere;
+use super::elsewhere::elsewhere;
 use super::summary;
 use crate::support::require::{program, require, right_to_trace};
 
