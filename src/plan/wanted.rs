@@ -21,7 +21,7 @@ pub enum Wanted {
     Starts,
     /// To see what is written: it may be one of the author's marks.
     Marks,
-    /// To see what the run is confined to: these calls, beside those that the author asked for.
+    /// To see what the run is confined to, or what was written: these calls, beside those that the author asked for.
     Confined(BTreeSet<&'static str>),
     /// To see every call, for what the run needs of the kernel: the first that was never asked for
     /// may be any.
@@ -98,6 +98,7 @@ pub(super) fn all(scenario: &Scenario, every: bool) -> Vec<Wanted> {
     let calls = closed.flat_map(confined_calls);
     let calls: BTreeSet<_> = calls
         .chain(scenario.beside.calls.iter().copied())
+        .chain(scenario.beside.looked_at.iter().copied())
         .filter(|call| number(native, call).is_some())
         .collect();
     wants.extend((!calls.is_empty()).then_some(Wanted::Confined(calls)));

@@ -368,8 +368,8 @@ impl Observer for Collector<'_> {
             matches!(observation, Observation::Starting(..)),
         ) {
             let is_about = |call: &Call| {
-                let name = call.name();
-                name.is_some_and(|name| faults.iter().any(|fault| fault.holds(name)))
+                let is_of = |name| faults.iter().any(|fault| fault.holds(name));
+                self.plan.keeps_all && events.wants(call) || call.name().is_some_and(is_of)
             };
             faulted.observe(observation, is_about);
         }

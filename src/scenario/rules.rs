@@ -29,6 +29,8 @@ use perf_records::glob::glob;
 pub struct Beside {
     /// Calls that are recorded as well.
     pub calls: BTreeSet<&'static str>,
+    /// Calls that are recorded as well, of which nothing is stated.
+    pub looked_at: BTreeSet<&'static str>,
     /// How many bytes of what is written are read, at least.
     pub contents: u16,
     /// The files that the command's outputs go to, by their names in the trace.

@@ -3,7 +3,7 @@
 use super::found::Found;
 use super::learned::{Learned, crashes};
 use super::site::Site;
-use super::stored::tells_of_data;
+use super::stored::{Tells, tells_of_data};
 use crate::plan::Plan;
 use crate::trace::Deed;
 use crate::verdict::{self, FaultOutcome, Kind, Known, Run};
@@ -262,9 +262,10 @@ fn conclude(
         let says = news.as_ref().map(|lines| !lines.is_empty());
         let call = &*given.site.spot.matching.call;
         let is_interrupted = given.injected.answer == Some(Answer::Error(libc::EINTR));
-        if done.is_of_data && !is_interrupted && says != Some(true) {
-            let (class, why) = match says {
-                None => (
+        if done.tells != Tells::Nothing && !is_interrupted && says != Some(true) {
+            let (class, why) = match (done.tells, says) {
+                (Tells::Unknown(why), _) => (Class::Unknown, why),
+                (_, None) => (
                     Class::Unknown,
                     "its outputs differ in each run, so that they do not tell whether it said so",
                 ),
@@ -295,7 +296,7 @@ struct Done {
     /// Whether that is a call of the site.
     is_of_site: bool,
     /// Whether who ignores that it failed may have lost data.
-    is_of_data: bool,
+    tells: Tells,
     /// How often the call came again, if that did not end.
     retries: Option<u64>,
 }
@@ -331,20 +332,19 @@ impl Done {
             .iter()
             .position(|deed| is_ours(&deed) && given.site.is(deed));
         let found = own.or_else(|| deeds.iter().position(|deed| is_ours(&deed)));
-        let parts = found.and_then(|at| deeds.split_at_checked(at));
-        let parts = parts.and_then(|(before, from)| Some((before, from.split_first()?)));
-        let Some((before, (first, behind))) = parts else {
+        let from = found.and_then(|at| deeds.get(at..));
+        let Some((first, behind)) = from.and_then(<[&Deed]>::split_first) else {
             return Ok(Self {
                 line: None,
                 is_of_site: false,
-                is_of_data: false,
+                tells: Tells::Nothing,
                 retries: None,
             });
         };
         Ok(Self {
             line: Some(first.line()),
             is_of_site: given.site.is(first),
-            is_of_data: tells_of_data(first, before),
+            tells: tells_of_data(first, (run.held.as_ref(), &given.plan.events)),
             retries: retries(given.site, first, behind),
         })
     }

@@ -62,6 +62,8 @@ const OPENS: &[&str] = &["open", "openat", "openat2", "creat"];
 const READS: &[&str] = &["read", "pread64", "readv", "preadv", "preadv2"];
 const WRITES: &[&str] = &["write", "pwrite64", "writev", "pwritev", "pwritev2"];
 const SYNCS: &[&str] = &["fsync", "fdatasync", "msync", "sync_file_range", "syncfs"];
+const COPIES: &[&str] = &["copy_file_range", "sendfile", "splice"];
+const SIZES: &[&str] = &["ftruncate", "truncate", "fallocate"];
 const RENAMES: &[&str] = &["rename", "renameat", "renameat2"];
 const LINKS: &[&str] = &["link", "linkat", "symlink", "symlinkat"];
 const UNLINKS: &[&str] = &["unlink", "unlinkat", "rmdir"];
@@ -190,7 +192,7 @@ const TABLE: &[Row] = &[
     row(WRITES, On(&[Standard]), &[], &[EIO, ENOSPC]),
     row(WRITES, On(&[Socket]), &[ECONNRESET, EPIPE], &[EAGAIN, EINTR]),
     row(WRITES, On(&[Object]), &[], &[EAGAIN, EINTR]),
-    row(&["copy_file_range", "sendfile", "splice"], Anywhere,
+    row(COPIES, Anywhere,
         &[EIO, ENOSPC], &[EAGAIN, EINTR, EINVAL, EOPNOTSUPP, EXDEV]),
     row(SYNCS, Anywhere, &[EIO, ENOSPC], &[EDQUOT, EINTR, EROFS]),
     row(&["close"], On(&[File]), &[EIO], &[EDQUOT, EINTR, ENOSPC]),
@@ -200,8 +202,7 @@ const TABLE: &[Row] = &[
     row(LINKS, Anywhere, &[EACCES, EEXIST, ENOSPC], &[EDQUOT, EIO, EMLINK, EPERM, EROFS, EXDEV]),
     row(UNLINKS, Anywhere, &[EACCES], &[EBUSY, EIO, ENOENT, ENOTEMPTY, EPERM, EROFS]),
     row(MAKES, Anywhere, &[EACCES, EEXIST, ENOSPC], &[EDQUOT, EMLINK, EPERM, EROFS]),
-    row(&["ftruncate", "truncate", "fallocate"], Anywhere,
-        &[EIO, ENOSPC], &[EFBIG, EINTR, EOPNOTSUPP, EPERM, EROFS]),
+    row(SIZES, Anywhere, &[EIO, ENOSPC], &[EFBIG, EINTR, EOPNOTSUPP, EPERM, EROFS]),
     row(STATS, ByPath, &[EACCES, ENOENT], &[EIO, ELOOP, ENAMETOOLONG, ENOMEM, ENOTDIR, EROFS]),
     row(STATS, ByDescriptorOn(STORED), &[EIO], &[ENOMEM]),
     row(&["fstat", "fstatfs"], On(STORED), &[EIO], &[ENOMEM, ENOSYS]),
@@ -281,9 +282,26 @@ pub(super) fn is_sync(call: &str) -> bool {
     SYNCS.contains(&call)
 }
 
-/// Whether a call writes to its first descriptor.
+/// Whether a call changes what a file holds, of which it has a descriptor.
 pub(super) fn is_write(call: &str) -> bool {
-    WRITES.contains(&call)
+    writes().any(|write| write == call)
+}
+
+/// All calls that do.
+pub(super) fn writes() -> impl Iterator<Item = &'static str> {
+    let all = [WRITES, COPIES, SIZES].into_iter().flatten().copied();
+    // It changes a file by its name.
+    all.filter(|call| *call != "truncate")
+}
+
+/// The calls that open files.
+pub(super) fn is_open(call: &str) -> bool {
+    OPENS.contains(&call)
+}
+
+/// All of them.
+pub(super) fn opens() -> impl Iterator<Item = &'static str> {
+    OPENS.iter().copied()
 }
 
 /// The signal that the kernel sends with an error: `SIGPIPE` with `EPIPE` (`write(2)`), unless
@@ -305,7 +323,7 @@ pub fn known_errors() -> BTreeSet<i32> {
 /// Returns the errors to try on a call of a run, in the order of their names: none for a call in no
 /// row, and never the error that the call returned.
 #[must_use]
-pub fn errors_of(deed: &Deed, wanted: &Errors) -> Vec<i32> {
+pub(super) fn errors_of(deed: &Deed, wanted: &Errors) -> Vec<i32> {
     let mut errors = BTreeSet::new();
     for row in TABLE {
         if row.calls.contains(&&*deed.name) && holds(row.place, deed) {
@@ -345,8 +363,8 @@ fn holds(place: Where, deed: &Deed) -> bool {
     }
 }
 
-/// The bits of an argument with flags.
-fn bits(deed: &Deed, word: &str) -> u64 {
+/// The bits of an argument with flags; none where they are not known.
+pub(super) fn bits(deed: &Deed, word: &str) -> u64 {
     match deed.part(word).map(|part| part.value.clone()) {
         Some(Value::Names(_, bits)) => bits,
         _ => 0,

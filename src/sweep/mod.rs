@@ -17,8 +17,9 @@ mod site;
 mod stored;
 
 pub use class::{Class, Given, How, Told, classify};
-pub use errors::{Errors, NoRow, errors_of, known_errors};
+pub use errors::{Errors, NoRow, known_errors};
 pub use learned::Learned;
 pub use meant::Matching;
 pub use seen::Seen;
-pub use site::{Lost, Place, Shape, Site, Spot, gone, sites};
+pub use site::{Choice, Lost, Place, Shape, Site, Spot, gone, sites};
+pub use stored::looked_at;

@@ -172,9 +172,34 @@ impl Site {
     }
 }
 
+/// Which calls are failed, and with what.
+#[derive(Clone, Debug)]
+pub struct Choice<'a> {
+    /// With these.
+    pub errors: &'a Errors,
+    /// The calls; `None` for all.
+    pub calls: Option<BTreeSet<&'a str>>,
+    /// What is recorded and the author did not ask for.
+    pub hidden: &'a BTreeSet<String>,
+}
+
+impl Choice<'_> {
+    /// Whether a call is one that the author asked for.
+    fn is_shown(&self, deed: &Deed) -> bool {
+        !self.hidden.contains(&*deed.name)
+    }
+
+    /// Whether a call is one that the author asked for and the user chose.
+    #[must_use]
+    pub fn has(&self, deed: &Deed) -> bool {
+        let mut calls = self.calls.iter();
+        calls.all(|names| names.contains(&*deed.name)) && self.is_shown(deed)
+    }
+}
+
 /// Returns the sites of a run that have an error to try, in the order of their first calls.
 #[must_use]
-pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> bool) -> Vec<Spot> {
+pub fn sites(trace: &Normalised, choice: &Choice<'_>) -> Vec<Spot> {
     let mut spots: Vec<(u64, Spot)> = Vec::new();
     let mut known: HashMap<_, usize> = HashMap::new();
     let mut alike: HashMap<(String, String, Shape), u64> = HashMap::new();
@@ -182,7 +207,7 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
     let mut programs: HashMap<Matching, BTreeSet<String>> = HashMap::new();
     for block in &trace.blocks {
         let mut before: Option<(String, Shape)> = None;
-        for deed in &block.deeds {
+        for deed in block.deeds.iter().filter(|deed| choice.is_shown(deed)) {
             let behind = (deed.name.as_ref().to_owned(), Shape::of(deed));
             let context = match deed.functions() {
                 stack if stack.is_empty() => Context::Behind(before.replace(behind)),
@@ -193,7 +218,7 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
     }
     order.sort_by_key(|(deed, _)| deed.entered);
     for (deed, context) in order {
-        if !can_be_held(deed) || !is_chosen(deed) {
+        if !can_be_held(deed) || !choice.has(deed) {
             continue;
         }
         let (program, name) = (
@@ -205,7 +230,7 @@ pub fn sites(trace: &Normalised, wanted: &Errors, is_chosen: &dyn Fn(&Deed) -> b
         *alike.entry(of_shape).or_default() += 1;
         let of_files = programs.entry(Matching::of(deed)).or_default();
         of_files.insert(program.clone());
-        let errors: Vec<(i32, Option<i32>)> = errors_of(deed, wanted)
+        let errors: Vec<(i32, Option<i32>)> = errors_of(deed, choice.errors)
             .into_iter()
             .map(|error| (error, signal_with(deed, error)))
             .collect();

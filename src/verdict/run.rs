@@ -56,7 +56,7 @@ pub struct Run<T = Normalised> {
     pub programs: Programs,
     /// What became of its faults.
     pub faults: Known<Faults>,
-    /// All calls that its faults are about, those of loaders and from before its start as well;
+    /// All calls, of loaders and from before its start as well, where it has faults;
     /// `None` unless every event is kept ([`Plan::keeps_all`](crate::plan::Plan)).
     pub held: Option<Normalised>,
     /// The log of what it changed, where the states after a power cut are asked for.

@@ -5,6 +5,8 @@
 mod answers;
 #[path = "sweep/around.rs"]
 mod around;
+#[path = "sweep/closes.rs"]
+mod closes;
 #[path = "sweep/results.rs"]
 mod results;
 #[path = "sweep/told.rs"]

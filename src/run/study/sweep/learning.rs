@@ -8,15 +8,15 @@ use crate::run::overwritten::OVERWRITTEN;
 use crate::run::ready::Ready;
 use crate::run::scenario::{NoRun, Subject, stored};
 use crate::run::{Control, Extras, Item, Suite, attempt, lay_out};
-use crate::scenario::{Added, AddedFault, KeyPath, When, faulted};
-use crate::sweep::{Learned, Lost, Matching, Place, Seen, Site, Spot, gone, sites};
-use crate::trace::{Deed, Normalised};
+use crate::scenario::{Added, AddedFault, KeyPath, When, faulted, read_all};
+use crate::sweep::{Choice, Learned, Lost, Matching, Place, Seen, Site, Spot};
+use crate::sweep::{gone, looked_at, sites};
+use crate::trace::Normalised;
 use crate::verdict::{self, Run, Verdict};
 use perf_live::files;
 use perf_live::sandbox::Left;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
-use syscall_model::select::Selection;
 
 /// How many times longer than without faults a run may take, where the scenario does not say.
 const PATIENCE: u32 = 20;
@@ -74,8 +74,7 @@ impl Suite<'_> {
         }
         let start = Instant::now();
         let first = self.pass(item, &plan, control)?;
-        let is_chosen = is_chosen(&plan, options.calls.as_ref());
-        let of_first = sites(&first.trace, &options.errors, &is_chosen);
+        let of_first = sites(&first.trace, &choice(options, &plan));
         if of_first.is_empty() {
             let calls = first.trace.blocks.iter().map(|block| block.deeds.len());
             return Err(SweepError::NoSite { calls: calls.sum() });
@@ -115,7 +114,8 @@ impl Suite<'_> {
             counted,
         });
         let matchers: BTreeMap<Matching, Resolved> = matchings.into_iter().zip(matchers).collect();
-        let spots = sites(&rehearsal.trace, &options.errors, &is_chosen);
+        let choice = choice(options, &held);
+        let spots = sites(&rehearsal.trace, &choice);
         let seen = Seen::of(&of_first);
         let gone = gone(of_first, &spots).into_iter();
         let (sites, untold) = numbered((spots, &seen), &matchers, rehearsal.held.as_ref());
@@ -138,7 +138,7 @@ impl Suite<'_> {
         Ok(Lesson {
             plan: SweepPlan {
                 item: item.clone(),
-                not_failed: not_failed(&rehearsal.trace, &sites, &is_chosen),
+                not_failed: not_failed(&rehearsal.trace, &sites, &choice),
                 lost: lost.collect(),
                 sites,
                 of_all,
@@ -170,7 +170,13 @@ impl Suite<'_> {
             signal: None,
         };
         let faults: Vec<AddedFault> = matchings.iter().map(never).collect();
-        let with = |event| -> Result<Plan, SweepError> {
+        // What tells of the close of a file whether data may be lost.
+        let closes = matchings.iter().any(|it| it.call == "close");
+        let looked_at = match closes {
+            true => looked_at(),
+            false => BTreeSet::new(),
+        };
+        let with = |event, looked_at: &BTreeSet<&'static str>| -> Result<Plan, SweepError> {
             let added = Added {
                 faults: &faults,
                 event,
@@ -181,16 +187,25 @@ impl Suite<'_> {
             let it = (item.file.as_path(), text, item.row.as_str());
             let text = faulted(it, &self.bench.programs, &added)
                 .map_err(|complaint| SweepError::Text(Box::new(complaint)))?;
-            let suite = Suite::of_text(self.bench, &item.file, &text)?;
+            let read = read_all(&item.file, &text, &self.bench.programs);
+            let read = read.map_err(|complaint| SweepError::Text(Box::new(complaint)))?;
+            let nothing = || SweepError::Unfit("there is no scenario".to_owned());
+            let mut scenario = read.into_iter().next().ok_or_else(nothing)?;
+            scenario.beside.looked_at.clone_from(looked_at);
+            let suite = Suite::of_scenario(self.bench, &item.file, scenario)?;
             let plans = suite.plans().map_err(SweepError::Unmet)?;
             let plan = plans.into_iter().next().map(|(_, _, plan)| plan.clone());
-            plan.ok_or_else(|| SweepError::Unfit("there is no scenario".to_owned()))
+            plan.ok_or_else(nothing)
         };
         // A scenario may have its own, and a user may not trace it.
-        match with(Some(DEATHS)) {
-            Ok(plan) => Ok((plan, true)),
-            Err(_) => Ok((with(None)?, false)),
+        for looked_at in [&looked_at, &BTreeSet::new()] {
+            for event in [Some(DEATHS), None] {
+                if let Ok(plan) = with(event, looked_at) {
+                    return Ok((plan, event.is_some()));
+                }
+            }
         }
+        Ok((with(None, &BTreeSet::new())?, false))
     }
 
     /// Returns the plan of a scenario whose run tells what a fault changes.
@@ -309,14 +324,13 @@ impl Suite<'_> {
     }
 }
 
-/// Whether a call is one that the author asked for and the user chose.
-fn is_chosen<'a>(plan: &'a Plan, calls: Option<&'a Selection>) -> impl Fn(&Deed) -> bool + 'a {
-    let chosen: Option<BTreeSet<&str>> = calls.map(|calls| calls.all_names().collect());
-    move |deed| {
-        let is_meant = chosen
-            .as_ref()
-            .is_none_or(|names| names.contains(&*deed.name));
-        is_meant && !plan.marks.hidden.contains(&*deed.name)
+/// Which calls of a run with this plan are failed.
+fn choice<'a>(options: &'a SweepOptions, plan: &'a Plan) -> Choice<'a> {
+    let calls = options.calls.as_ref();
+    Choice {
+        errors: &options.errors,
+        calls: calls.map(|calls| calls.all_names().collect()),
+        hidden: &plan.marks.hidden,
     }
 }
 
@@ -359,13 +373,9 @@ fn numbered(
 }
 
 /// The calls of no site, and how often each came.
-fn not_failed(
-    trace: &Normalised,
-    sites: &[Site],
-    is_chosen: &dyn Fn(&Deed) -> bool,
-) -> BTreeMap<String, u64> {
+fn not_failed(trace: &Normalised, sites: &[Site], choice: &Choice<'_>) -> BTreeMap<String, u64> {
     let mut counts = trace.counts();
-    let chosen = trace.in_order().into_iter().filter(|deed| is_chosen(deed));
+    let chosen = trace.in_order().into_iter().filter(|deed| choice.has(deed));
     let chosen: BTreeSet<&str> = chosen.map(|deed| &*deed.name).collect();
     let failed: BTreeSet<&str> = sites.iter().map(|site| &*site.spot.matching.call).collect();
     counts.retain(|name, _| {

@@ -1,0 +1,100 @@
+//! What an ignored close tells of the data of its file, whatever `trace.events` names.
+
+use super::{all_are, classes, python, sweep};
+use crate::support::project::Project;
+use crate::support::require::{program, require, right_to_trace};
+
+const OPTIONS: [&str; 4] = ["-e", "close", "--errors", "EIO"];
+
+/// A program that opens a file, does this with it, and ignores that its close fails. Of it all
+/// `trace.events` names the opens and the closes alone.
+fn closes(does: &str) -> Project {
+    let script = format!(
+        "import mmap, os\nold = os.open('script.py', os.O_RDONLY)\n\
+         new = os.open('new', os.O_CREAT | os.O_RDWR)\n{does}\n\
+         try: os.close(new)\nexcept OSError: pass\n"
+    );
+    let rest = "expect: { files_after: { new: { exists: true } } }\nsnapshot: false";
+    let project = python(&script, "openat, close", rest);
+    since(&project, "openat: { path: new }");
+    project
+}
+
+fn since(project: &Project, step: &str) {
+    let text = project.read("scenarios/it.yaml");
+    let since = format!("trace: {{ since: {{ step: {{ {step} }} }}, ");
+    project.write("scenarios/it.yaml", &text.replace("trace: { ", &since));
+}
+
+#[test]
+fn an_ignored_close_is_silent_whichever_call_wrote_the_file_though_none_was_asked_for() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    for does in [
+        "os.write(new, b'milk')",
+        "os.pwrite(new, b'milk', 0)",
+        "os.pwritev(new, [b'milk'], 0)",
+        "os.copy_file_range(old, new, 4)",
+        "os.sendfile(new, old, 0, 4)",
+        "os.ftruncate(new, 4)",
+        "os.posix_fallocate(new, 0, 4)",
+        "os.write(os.dup(new), b'milk')",
+        "os.fsync(new)\nos.write(new, b'milk')",
+    ] {
+        let lines = sweep(&closes(does), 1, &OPTIONS);
+        assert!(
+            classes(&lines).iter().all(|(_, of)| of == "silent"),
+            "{does}: {lines:#?}"
+        );
+        all_are("silent", &lines);
+    }
+}
+
+#[test]
+fn an_ignored_close_is_handled_where_it_is_known_that_nothing_is_lost() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    for does in [
+        "pass",
+        "os.write(new, b'milk')\nos.fsync(new)",
+        "os.copy_file_range(old, new, 4)\nos.fdatasync(new)",
+        "os.close(new)\nnew = os.open('script.py', os.O_RDONLY)",
+    ] {
+        let lines = sweep(&closes(does), 0, &OPTIONS);
+        let is_handled = |of: &str| of.starts_with("handled");
+        assert!(
+            classes(&lines).iter().all(|(_, of)| is_handled(of)),
+            "{does}: {lines:#?}"
+        );
+    }
+}
+
+#[test]
+fn an_ignored_close_of_a_file_that_was_mapped_is_unknown_as_no_call_shows_what_is_stored() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let does = "os.ftruncate(new, 4)\nos.fsync(new)\n\
+                page = mmap.mmap(new, 4)\npage[:] = b'milk'\npage.close()";
+    let lines = sweep(&closes(does), 1, &OPTIONS);
+    all_are("unknown", &lines);
+}
+
+#[test]
+fn what_was_written_before_the_mark_is_known_of_a_close_behind_it() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let written = |does: &str| {
+        let script = format!(
+            "import os\nnew = os.open('new', os.O_CREAT | os.O_WRONLY)\n{does}\n\
+             os.mkdir('a')\ntry: os.close(new)\nexcept OSError: pass\n"
+        );
+        let rest = "expect: { files_after: { new: milk } }\nsnapshot: false";
+        let project = python(&script, "mkdir, close", rest);
+        since(&project, "mkdir: { path: a }");
+        project
+    };
+    let lines = sweep(&written("os.write(new, b'milk')"), 1, &OPTIONS);
+    all_are("silent", &lines);
+    let synced = written("os.write(new, b'milk')\nos.fsync(new)");
+    all_are("handled did_without", &sweep(&synced, 0, &OPTIONS));
+}
