@@ -7,6 +7,7 @@
 //! row is not failed: it cannot fail, or nobody is to look at its answer.
 
 use super::kind::Kind;
+use super::meant::opened;
 use crate::trace::{Deed, Value};
 use libc::{
     E2BIG, EACCES, EADDRINUSE, EADDRNOTAVAIL, EAFNOSUPPORT, EAGAIN, EBUSY, ECHILD, ECONNABORTED,
@@ -22,7 +23,8 @@ use syscall_model::errno::errno_name;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Where {
     Anywhere,
-    /// The call may make a file.
+    /// The call may make a file: not where there was a device, a named pipe or a socket, which
+    /// takes no room and is written on a read-only file system as well.
     Creates,
     /// The call makes no file.
     Finds,
@@ -323,10 +325,10 @@ pub fn known_errors() -> BTreeSet<i32> {
 /// Returns the errors to try on a call of a run, in the order of their names: none for a call in no
 /// row, and never the error that the call returned.
 #[must_use]
-pub(super) fn errors_of(deed: &Deed, wanted: &Errors) -> Vec<i32> {
+pub(super) fn errors_of(deed: &Deed, wanted: &Errors, special: &BTreeSet<String>) -> Vec<i32> {
     let mut errors = BTreeSet::new();
     for row in TABLE {
-        if row.calls.contains(&&*deed.name) && holds(row.place, deed) {
+        if row.calls.contains(&&*deed.name) && holds(row.place, deed, special) {
             errors.extend(row.usual);
             if matches!(wanted, Errors::Only(_)) {
                 errors.extend(row.others);
@@ -346,14 +348,15 @@ pub(super) fn errors_of(deed: &Deed, wanted: &Errors) -> Vec<i32> {
     errors
 }
 
-fn holds(place: Where, deed: &Deed) -> bool {
+fn holds(place: Where, deed: &Deed, special: &BTreeSet<String>) -> bool {
     let creates = || &*deed.name == "creat" || bits(deed, "flags") & libc::O_CREAT as u64 != 0;
+    let is_special = || opened(deed).iter().any(|name| special.contains(name));
     let is_on = |kinds: &[Kind]| Kind::of(deed).is_none_or(|kind| kinds.contains(&kind));
     match place {
         Anywhere => true,
         ByPath => !has_empty_path(deed),
         ByDescriptorOn(kinds) => has_empty_path(deed) && is_on(kinds),
-        Creates => creates(),
+        Creates => creates() && !is_special(),
         Finds => !creates(),
         On(kinds) => is_on(kinds),
         Command(words) => deed.part("cmd").is_some_and(|part| {

@@ -1,12 +1,13 @@
 //! Which calls the faults of a site are meant for: by the files that they are about.
 
+use super::errors::is_open;
 use super::kind::Kind;
 use super::site::{Place, place};
 use crate::matching::{Matcher, climbs, is_meant};
 use crate::scenario::{Literal, StepSpec, Test, event};
-use crate::trace::{Deed, Reached, Value};
+use crate::trace::{Deed, Normalised, Reached, Value};
 use perf_records::units::Nanos;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use syscall_model::files::FileKind;
 
 /// The calls that a fault is meant for, apart from their number.
@@ -101,6 +102,25 @@ impl Matching {
         }
         Some(numbers)
     }
+}
+
+/// The names of the files that a call opened, or would have, as a scenario names them.
+pub(super) fn opened(deed: &Deed) -> Vec<String> {
+    if !is_open(&deed.name) {
+        return Vec::new();
+    }
+    let returned = deed.returns.as_ref().and_then(|part| file_of(&part.value));
+    let named = Matching::of(deed).fields.into_iter();
+    let named = named.map(|(_, file)| file);
+    returned.into_iter().chain(named).collect()
+}
+
+/// Returns those names of the files that a run opened of which this holds.
+#[must_use]
+pub fn opened_where(trace: &Normalised, is_it: &dyn Fn(&str) -> bool) -> BTreeSet<String> {
+    let deeds = trace.blocks.iter().flat_map(|block| &block.deeds);
+    let names: BTreeSet<String> = deeds.flat_map(opened).collect();
+    names.into_iter().filter(|name| is_it(name)).collect()
 }
 
 /// The file of a value as a scenario names it; `None` where it has no name there.

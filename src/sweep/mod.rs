@@ -19,7 +19,7 @@ mod stored;
 pub use class::{Class, Given, How, Told, classify};
 pub use errors::{Errors, NoRow, known_errors};
 pub use learned::Learned;
-pub use meant::Matching;
+pub use meant::{Matching, opened_where};
 pub use seen::Seen;
 pub use site::{Choice, Lost, Place, Shape, Site, Spot, gone, sites};
 pub use stored::looked_at;

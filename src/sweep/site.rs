@@ -181,6 +181,8 @@ pub struct Choice<'a> {
     pub calls: Option<BTreeSet<&'a str>>,
     /// What is recorded and the author did not ask for.
     pub hidden: &'a BTreeSet<String>,
+    /// The devices, named pipes and sockets that there were, as far as that is known.
+    pub special: &'a BTreeSet<String>,
 }
 
 impl Choice<'_> {
@@ -230,7 +232,7 @@ pub fn sites(trace: &Normalised, choice: &Choice<'_>) -> Vec<Spot> {
         *alike.entry(of_shape).or_default() += 1;
         let of_files = programs.entry(Matching::of(deed)).or_default();
         of_files.insert(program.clone());
-        let errors: Vec<(i32, Option<i32>)> = errors_of(deed, choice.errors)
+        let errors: Vec<(i32, Option<i32>)> = errors_of(deed, choice.errors, choice.special)
             .into_iter()
             .map(|error| (error, signal_with(deed, error)))
             .collect();

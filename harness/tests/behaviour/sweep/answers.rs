@@ -176,6 +176,28 @@ fn the_descriptors_kind_decides_which_errors_are_tried() {
 }
 
 #[test]
+fn an_open_that_makes_no_file_as_a_device_or_a_pipe_is_there_has_no_error_of_a_disk() {
+    require!(right_to_trace());
+    let project = Project::with(
+        "it",
+        "workload: { shell: \"mkfifo pipe fifo; true <>pipe; true <>fifo; true >/dev/null; true >file\" }\n\
+         trace: { events: [{ syscalls: [openat] }], since: main }\n\
+         expect: { files_after: { file: { exists: true } } }\nsnapshot: false",
+    );
+    let lines = sweep(&project, 0, &["-e", "openat", "--errors", "EROFS,ENOSPC"]);
+    let runs = runs(&lines);
+    let mut failed: Vec<_> = runs
+        .iter()
+        .filter_map(|run| run["fault"].as_str())
+        .collect();
+    failed.sort_unstable();
+    let of_file = ["ENOSPC", "EROFS"];
+    let of_file =
+        of_file.map(|error| format!("{{ openat: {{ path: file, when: 1, error: {error} }} }}"));
+    assert_eq!(failed, of_file, "{lines:#?}");
+}
+
+#[test]
 fn who_writes_to_nobody_and_is_ended_by_it_has_said_so() {
     require!(right_to_trace());
     let project = Project::with(

@@ -1,5 +1,6 @@
 //! The two runs without faults: what the program does, and the number of each of its calls.
 
+use super::special::special;
 use super::{SweepError, SweepOptions, SweepPlan, TimeBy};
 use crate::matching::Matcher;
 use crate::plan::Plan;
@@ -74,7 +75,8 @@ impl Suite<'_> {
         }
         let start = Instant::now();
         let first = self.pass(item, &plan, control)?;
-        let of_first = sites(&first.trace, &choice(options, &plan));
+        let special = special(&first);
+        let of_first = sites(&first.trace, &choice(options, &plan, &special));
         if of_first.is_empty() {
             let calls = first.trace.blocks.iter().map(|block| block.deeds.len());
             return Err(SweepError::NoSite { calls: calls.sum() });
@@ -114,7 +116,7 @@ impl Suite<'_> {
             counted,
         });
         let matchers: BTreeMap<Matching, Resolved> = matchings.into_iter().zip(matchers).collect();
-        let choice = choice(options, &held);
+        let choice = choice(options, &held, &special);
         let spots = sites(&rehearsal.trace, &choice);
         let seen = Seen::of(&of_first);
         let gone = gone(of_first, &spots).into_iter();
@@ -325,12 +327,17 @@ impl Suite<'_> {
 }
 
 /// Which calls of a run with this plan are failed.
-fn choice<'a>(options: &'a SweepOptions, plan: &'a Plan) -> Choice<'a> {
+fn choice<'a>(
+    options: &'a SweepOptions,
+    plan: &'a Plan,
+    special: &'a BTreeSet<String>,
+) -> Choice<'a> {
     let calls = options.calls.as_ref();
     Choice {
         errors: &options.errors,
         calls: calls.map(|calls| calls.all_names().collect()),
         hidden: &plan.marks.hidden,
+        special,
     }
 }
 

@@ -11,6 +11,7 @@
 //! ```
 
 mod learning;
+mod special;
 mod written;
 
 use crate::plan::FaultPlan;
