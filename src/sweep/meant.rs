@@ -17,6 +17,8 @@ pub struct Matching {
     pub call: String,
     /// The files that it is about: each field, and what it must be.
     pub fields: Vec<(String, String)>,
+    /// Its numbers, where nothing else tells it from other calls of this name: a length.
+    pub numbers: Vec<(String, i128)>,
 }
 
 impl Matching {
@@ -26,6 +28,7 @@ impl Matching {
         Self {
             call: call.to_owned(),
             fields: Vec::new(),
+            numbers: Vec::new(),
         }
     }
 
@@ -35,6 +38,7 @@ impl Matching {
         Self {
             call: call.to_owned(),
             fields: vec![("program".to_owned(), program.to_owned())],
+            numbers: Vec::new(),
         }
     }
 
@@ -58,6 +62,7 @@ impl Matching {
         Self {
             call: deed.name.as_ref().to_owned(),
             fields,
+            numbers: Vec::new(),
         }
     }
 
@@ -68,14 +73,22 @@ impl Matching {
         by
     }
 
-    /// Whether its files have no names of their own: several processes may make such calls in an
-    /// order that is another in each run.
+    /// The same with these numbers; `None` where files tell the call.
+    pub(super) fn with(&self, numbers: &[(String, i128)]) -> Option<Self> {
+        (self.fields.is_empty() && !numbers.is_empty()).then(|| Self {
+            numbers: numbers.to_vec(),
+            ..self.clone()
+        })
+    }
+
+    /// Whether it is about no files, or about some that have no names of their own: several
+    /// processes may make such calls in an order that is another in each run.
     pub(super) fn is_of_kinds(&self) -> bool {
         let is_kind = |(_, file): &(String, String)| {
             let kind = Kind::of_name(file.as_bytes());
             matches!(kind, Some(Kind::Pipe | Kind::Socket | Kind::Object))
         };
-        !self.fields.is_empty() && self.fields.iter().all(is_kind)
+        self.fields.iter().all(is_kind)
     }
 
     /// The same as a scenario says it.
@@ -84,6 +97,8 @@ impl Matching {
         let test = |text: &String| Test::Is(Literal::Text(text.clone()));
         let fields = self.fields.iter();
         let fields = fields.map(|(word, text)| (word.clone(), test(text)));
+        let number = |(word, it): &(String, i128)| (word.clone(), Test::Is(Literal::Number(*it)));
+        let fields = fields.chain(self.numbers.iter().map(number));
         event(&self.call, fields.collect())
     }
 
@@ -102,6 +117,15 @@ impl Matching {
         }
         Some(numbers)
     }
+}
+
+/// The numbers among the arguments of a call, as a scenario names them.
+pub(super) fn numbers_of(deed: &Deed) -> Vec<(String, i128)> {
+    let numbers = deed.fields.iter().filter_map(|part| match part.value {
+        Value::Number(number) => Some((part.alias.unwrap_or(&part.name).to_owned(), number)),
+        _ => None,
+    });
+    numbers.collect()
 }
 
 /// The names of the files that a call opened, or would have, as a scenario names them.

@@ -2,7 +2,7 @@
 
 use super::errors::{Errors, errors_of, signal_with};
 use super::kind::Kind;
-use super::meant::Matching;
+use super::meant::{Matching, numbers_of};
 use crate::trace::{Deed, Normalised, Part, Value};
 use perf_records::units::Nanos;
 use std::collections::{BTreeSet, HashMap};
@@ -104,8 +104,10 @@ pub struct Spot {
     pub alike: u64,
     /// The errors to try, each with the signal that the kernel sends with it.
     pub errors: Vec<(i32, Option<i32>)>,
-    /// Whether other programs make calls that are about the same, which has no name of its own.
+    /// Whether other processes may make such calls at the same time, in any order.
     is_shared: bool,
+    /// The numbers among its arguments.
+    numbers: Vec<(String, i128)>,
     /// What led to it.
     context: Context,
 }
@@ -260,6 +262,7 @@ pub fn sites(trace: &Normalised, choice: &Choice<'_>) -> Vec<Spot> {
                 times: 0,
                 alike: 0,
                 is_shared: false,
+                numbers: numbers_of(deed),
                 errors,
                 context,
             };
@@ -270,6 +273,8 @@ pub fn sites(trace: &Normalised, choice: &Choice<'_>) -> Vec<Spot> {
             spot.times += 1;
         }
     }
+    let processes = trace.blocks.iter().flat_map(|block| &block.deeds);
+    let processes: BTreeSet<u32> = processes.map(|deed| deed.task.process).collect();
     let mut spots: Vec<Spot> = spots.into_iter().map(|(_, spot)| spot).collect();
     for spot in &mut spots {
         let of_shape = (
@@ -279,20 +284,26 @@ pub fn sites(trace: &Normalised, choice: &Choice<'_>) -> Vec<Spot> {
         );
         spot.alike = alike.get(&of_shape).copied().unwrap_or_default();
         let n_programs = programs.get(&spot.matching).map_or(0, BTreeSet::len);
-        spot.is_shared = n_programs > 1 && spot.matching.is_of_kinds();
+        // Without a name those of loaders count as well, which are no sites.
+        spot.is_shared = n_programs > 1 || spot.matching.is_of_kinds() && processes.len() > 1;
     }
     spots
 }
 
 impl Spot {
     /// What a fault for it may be meant for, the narrowest first: its files, by its program where
-    /// others use such too; and where these have
-    /// other names in each run, all such calls of its program, or of all programs.
+    /// other processes may make such calls at the same time, and by its numbers where it is about
+    /// no files; and where these have other names in each run, all such calls of its program, or of
+    /// all programs.
     #[must_use]
     pub fn matchings(&self) -> Vec<Matching> {
         let call = &self.matching.call;
-        let by_program = self.is_shared.then(|| self.matching.by(&self.program));
-        let all = by_program.into_iter().chain([
+        let narrow = self.is_shared.then(|| {
+            let by_number = self.matching.with(&self.numbers);
+            let all = by_number.into_iter().chain([self.matching.clone()]);
+            all.map(|matching| matching.by(&self.program))
+        });
+        let all = narrow.into_iter().flatten().chain([
             self.matching.clone(),
             Matching::of_program(call, &self.program),
             Matching::of_name(call),

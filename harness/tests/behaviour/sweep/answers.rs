@@ -296,6 +296,34 @@ fn programs_that_use_sockets_in_another_order_in_each_run_are_failed_each_for_it
 }
 
 #[test]
+fn a_call_about_no_file_is_told_by_its_program_and_numbers_where_processes_run_side_by_side() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // Each comes to its own in any order: they wait for nobody.
+    let script = "import os, subprocess, sys\n\
+                  names = ['one', 'two', 'three']\n\
+                  if len(sys.argv) == 1:\n    \
+                  for name in names: os.path.exists(name) or os.symlink(sys.executable, name)\n    \
+                  all = [subprocess.Popen(['./' + name, 'script.py', name]) for name in names]\n    \
+                  sys.exit(any([one.wait() for one in all]))\n\
+                  try: os.kill(os.getppid(), 0)\nexcept OSError: sys.exit(2)\n";
+    let project = python(script, "kill", "expect: { stdout: '' }\nsnapshot: false");
+    let lines = sweep(&project, 0, &["-e", "kill", "--errors", "EPERM"]);
+    all_are("handled status", &lines);
+    let runs = runs(&lines);
+    let mut faults: Vec<_> = runs
+        .iter()
+        .filter_map(|run| run["fault"].as_str())
+        .collect();
+    faults.sort_unstable();
+    assert_eq!(faults.len(), 3, "{lines:#?}");
+    for (fault, program) in faults.iter().zip(["one", "three", "two"]) {
+        let is_of_program = fault.contains(&format!("program: {program}, "));
+        assert!(is_of_program && fault.contains("when: 1, "), "{fault}");
+    }
+}
+
+#[test]
 fn a_file_that_is_named_through_the_folder_above_is_failed_by_its_own_name() {
     require!(right_to_trace());
     require!(program("python3"));
