@@ -70,6 +70,14 @@ fn an_ignored_close_is_handled_where_it_is_known_that_nothing_is_lost() {
 }
 
 #[test]
+fn a_close_behind_what_does_not_say_whether_it_stored_the_data_is_the_last_that_can_say_so() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let lines = sweep(&closes("os.write(new, b'milk')\nos.sync()"), 1, &OPTIONS);
+    all_are("silent", &lines);
+}
+
+#[test]
 fn an_ignored_close_of_a_file_that_was_mapped_is_unknown_as_no_call_shows_what_is_stored() {
     require!(right_to_trace());
     require!(program("python3"));
