@@ -8,6 +8,7 @@ use perf_live::host::Host;
 use perf_live::ring::Bounds;
 use perf_records::units::shown_path;
 use regex::Regex;
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -171,8 +172,14 @@ impl Chosen {
             return Err(format!("there is no scenario `{missing}`"));
         }
         if !self.exact.is_empty() {
+            let given: BTreeSet<String> = items.iter().map(|item| item.name.clone()).collect();
             items.retain_mut(|item| {
-                let named = self.exact.iter().find(|name| item.is_called(name));
+                // That of another one is not a longer name of this.
+                let is_meant = |name: &&String| match given.contains(*name) {
+                    true => item.name == **name,
+                    false => item.is_called(name),
+                };
+                let named = self.exact.iter().find(is_meant);
                 named.inspect(|name| item.name.clone_from(name)).is_some()
             });
         }

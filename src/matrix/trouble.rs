@@ -10,11 +10,11 @@ use std::io::{self, Seek};
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// Files of a guest: the output on its serial line, and that of QEMU.
 /// What a guest's console and its QEMU say: files without names, which go with the last process
 /// that has them, however it ends.
 #[derive(Debug)]
 pub(super) struct Said {
+    /// The output on its serial line.
     pub(super) console: File,
     pub(super) qemu: File,
 }

@@ -91,10 +91,13 @@ impl Text for AddressPattern {
     const EXPECTED: &'static str = "an address such as \"127.0.0.1:8123\"";
 
     fn read(text: &str) -> Option<Result<Self, String>> {
-        Some(address(text).map_err(|fault| match fault.contains('\n') {
-            true => fault,
-            false => format!("{fault}\n{FORMS}"),
-        }))
+        let glob = text
+            .strip_prefix("unix:")
+            .filter(|rest| !rest.is_empty() && !rest.starts_with('@'));
+        Some(match glob.and_then(fault_of_glob) {
+            Some(fault) => Err(fault),
+            None => address(text).map_err(|fault| format!("{fault}\n{FORMS}")),
+        })
     }
 }
 
@@ -106,10 +109,7 @@ fn address(text: &str) -> Result<AddressPattern, String> {
     if let Some(rest) = text.strip_prefix("unix:") {
         return match rest.strip_prefix('@') {
             Some(name) if !name.is_empty() => Ok(AddressPattern::Abstract(name.to_owned())),
-            None if !rest.is_empty() => match fault_of_glob(rest) {
-                Some(fault) => Err(fault),
-                None => Ok(AddressPattern::Path(rest.to_owned())),
-            },
+            None if !rest.is_empty() => Ok(AddressPattern::Path(rest.to_owned())),
             _ => Err(format!("`{shown}` names no socket")),
         };
     }

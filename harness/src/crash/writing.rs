@@ -30,21 +30,30 @@ pub(super) fn write(
         let there = if is_there(&path) { &path } else { &beside };
         return Err((status::USAGE, cannot(there, why.to_owned())));
     }
-    let write_all = || {
-        if is_there(&beside) {
-            std::fs::remove_dir_all(&beside).map_err(|error| cannot(&beside, chain(&error)))?;
-        }
-        std::fs::create_dir_all(&beside).map_err(|error| cannot(&beside, chain(&error)))?;
-        for (name, bytes) in &scenario.files {
-            let copy = beside.join(name);
-            files::write(&copy, bytes).map_err(|error| cannot(&copy, chain(&error)))?;
-        }
-        files::write(&path, scenario.text.as_bytes()).map_err(|error| cannot(&path, chain(&error)))
+    let failed = |path: &Path, why: String| (status::TROUBLE, cannot(path, why));
+    // Whole before anything takes the place of what is there.
+    let new = folder.join(format!(".{}.new", scenario.name));
+    if is_there(&new) {
+        std::fs::remove_dir_all(&new).map_err(|error| failed(&new, chain(&error)))?;
+    }
+    let copied = || {
+        std::fs::create_dir_all(&new).map_err(|error| failed(&new, chain(&error)))?;
+        scenario.files.iter().try_for_each(|(name, bytes)| {
+            let copy = new.join(name);
+            files::write(&copy, bytes).map_err(|error| failed(&copy, chain(&error)))
+        })
     };
-    write_all().map_err(|why| {
+    copied().inspect_err(|_| {
+        std::fs::remove_dir_all(&new).ok();
+    })?;
+    if is_there(&beside) {
+        std::fs::remove_dir_all(&beside).map_err(|error| failed(&beside, chain(&error)))?;
+    }
+    std::fs::rename(&new, &beside).map_err(|error| failed(&beside, chain(&error)))?;
+    files::write(&path, scenario.text.as_bytes()).map_err(|error| {
         // Without its scenario it would be taken for somebody else's.
         std::fs::remove_dir_all(&beside).ok();
-        (status::TROUBLE, why)
+        failed(&path, chain(&error))
     })?;
     Ok(path)
 }

@@ -367,6 +367,16 @@ fn files_of_one_name_in_two_folders_are_told_apart_and_those_of_one_folder_are_r
     ];
     let alone = project.harness(&words).verdicts();
     assert!(alone.into_keys().eq(["y/same"]));
+    project.write("scenarios/y/same.yaml", &text);
+    let words = [
+        "run",
+        "--list",
+        "--exact",
+        "y/same",
+        "y/same.yaml",
+        "scenarios",
+    ];
+    assert_eq!(project.harness(&words).stdout, "y/same\n");
     project.write("x/same.yml", &text);
     let run = project.harness(&["run", "--shard", "1/2", "x/same.yaml", "x/same.yml"]);
     run.assert_status(2);

@@ -22,6 +22,7 @@ use super::room::Room;
 use super::{STACK, keep_children};
 use crate::sys::{check, rights};
 use libc::c_int;
+use nix::sched::CpuSet;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
@@ -29,6 +30,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The room of an order, in bytes.
 const ROOM: usize = 64 << 10;
+
+/// How long an answer takes at the most, in seconds: the starter makes one system call for it, and
+/// then it is stopped or has no CPU.
+const PATIENCE: i64 = 30;
 
 /// Standard input, output and error, the ends of three pipes, and a control group.
 const MOST: usize = 7;
@@ -38,6 +43,9 @@ static STARTER: Mutex<Option<Starter>> = Mutex::new(None);
 /// The harness' side.
 struct Starter {
     socket: OwnedFd,
+    pid: c_int,
+    /// The CPUs that it was made on, which its inits have.
+    cpus: CpuSet,
     /// Of [`ROOM`] bytes, with [`STACK`] behind them.
     stretch: NonNull<u8>,
 }
@@ -77,23 +85,50 @@ pub(super) fn start(
     group: Option<BorrowedFd<'_>>,
 ) -> Option<io::Result<c_int>> {
     let mut starter = lock();
-    match starter.as_ref()?.start(prepared, namespaces, group) {
-        Ok(started) => Some(started),
+    let started = starter.as_ref()?.start(prepared, namespaces, group);
+    match started {
+        Ok(started) => Some(Ok(started)),
         Err(Unable::NoRoom) => None,
+        Err(Unable::Refused(error)) => Some(Err(error)),
         Err(Unable::Gone) => {
             *starter = None;
             None
         }
+        Err(Unable::Silent(error)) => {
+            *starter = None;
+            Some(Err(error))
+        }
     }
 }
 
-/// Why a starter was not asked.
-#[derive(Debug, PartialEq, Eq)]
+/// Why a starter has started nothing.
+#[derive(Debug)]
 enum Unable {
-    /// The order has no room, or is of a kind that the harness carries out itself.
+    /// The order has no room, or is of a kind that the harness carries out itself. It was not asked.
     NoRoom,
-    /// It has ended.
+    /// It has ended. It was not asked.
     Gone,
+    /// The kernel has refused it.
+    Refused(io::Error),
+    /// It gave no answer. What it may have made by now waits at the pipes of the order, where no
+    /// other may wait.
+    Silent(io::Error),
+}
+
+impl Drop for Starter {
+    fn drop(&mut self) {
+        // SAFETY: numbers; the child is ours, and not waited for before.
+        unsafe { libc::kill(self.pid, libc::SIGKILL) };
+        // SAFETY: a number, and no room for a status.
+        unsafe { libc::waitpid(self.pid, std::ptr::null_mut(), 0) };
+    }
+}
+
+/// The CPUs that the calling thread may use.
+fn own_cpus() -> io::Result<CpuSet> {
+    Ok(nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(
+        0,
+    ))?)
 }
 
 impl Starter {
@@ -108,6 +143,7 @@ impl Starter {
         }
         let stretch = NonNull::new(stretch.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         let [near, far] = pair()?;
+        wait_no_longer(&near, PATIENCE, 0)?;
         // SAFETY: the child makes nothing but system calls on its copy of the memory, and never
         // returns.
         let pid = unsafe { fork(None, 0, std::ptr::null_mut(), libc::SIGCHLD) }?;
@@ -117,6 +153,8 @@ impl Starter {
         }
         Ok(Self {
             socket: near,
+            pid: pid as c_int,
+            cpus: own_cpus()?,
             stretch,
         })
     }
@@ -126,9 +164,12 @@ impl Starter {
         prepared: &Prepared<'_>,
         namespaces: c_int,
         group: Option<BorrowedFd<'_>>,
-    ) -> Result<io::Result<c_int>, Unable> {
-        let is_plain =
-            prepared.gate.is_none() && prepared.refusing.is_none() && prepared.ruled.is_none();
+    ) -> Result<c_int, Unable> {
+        // A thread that is kept on a CPU has its children there.
+        let has_same_cpus = own_cpus().is_ok_and(|cpus| cpus == self.cpus);
+        let is_held =
+            prepared.gate.is_some() || prepared.refusing.is_some() || prepared.ruled.is_some();
+        let is_plain = has_same_cpus && !is_held;
         let obituary = prepared.obituary.filter(|_| is_plain);
         let written = self.write(prepared, namespaces).zip(obituary);
         let (length, obituary) = written.ok_or(Unable::NoRoom)?;
@@ -136,11 +177,10 @@ impl Starter {
         let group = group.map(|group| group.as_raw_fd());
         let numbers = [&prepared.stdio, &ends[..], group.as_slice()].concat();
         self.send(length, &numbers).map_err(|_| Unable::Gone)?;
-        // What it may have made by now waits at these pipes: no other may.
-        Ok(self.answer().and_then(|[pid, error]| match pid {
-            -1 => Err(io::Error::from_raw_os_error(error)),
-            pid => Ok(pid),
-        }))
+        match self.answer().map_err(Unable::Silent)? {
+            [-1, error] => Err(Unable::Refused(io::Error::from_raw_os_error(error))),
+            [pid, _] => Ok(pid),
+        }
     }
 
     /// Lays an order out in the stretch; `None` where it has no room.
@@ -205,7 +245,7 @@ impl Starter {
         check(sent as libc::c_long).map(drop)
     }
 
-    /// The pid, or -1 and an errno.
+    /// The pid, or -1 and an errno. An error where there is none in time.
     fn answer(&self) -> io::Result<[c_int; 2]> {
         let (fd, mut answer) = (self.socket.as_raw_fd(), [0; 2]);
         loop {
@@ -251,6 +291,27 @@ fn pair() -> io::Result<[OwnedFd; 2]> {
     Ok(numbers.map(|number| unsafe { OwnedFd::from_raw_fd(number) }))
 }
 
+/// Bounds what a wait for a message takes.
+fn wait_no_longer(socket: &OwnedFd, seconds: i64, micros: i64) -> io::Result<()> {
+    let time = libc::timeval {
+        tv_sec: seconds,
+        tv_usec: micros,
+    };
+    let (level, name) = (libc::SOL_SOCKET, libc::SO_RCVTIMEO);
+    let size = size_of_val(&time) as libc::socklen_t;
+    // SAFETY: a whole time.
+    let set = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            (&raw const time).cast(),
+            size,
+        )
+    };
+    check(set.into()).map(drop)
+}
+
 /// Writes descriptors into a message.
 ///
 /// # Safety
@@ -283,6 +344,7 @@ unsafe fn serve(socket: c_int, stretch: *mut u8) -> ! {
     // SAFETY: numbers, and memory of its own.
     unsafe {
         let _closed = super::descriptors::close_others(&[socket]);
+        raise_open_files();
         libc::setsid();
         libc::prctl(libc::PR_SET_NAME, c"harness-starter".as_ptr());
         child::default_signals();
@@ -311,6 +373,20 @@ unsafe fn serve(socket: c_int, stretch: *mut u8) -> ! {
             }
             libc::send(socket, answer.as_ptr().cast(), 8, libc::MSG_NOSIGNAL);
         }
+    }
+}
+
+/// Raises the soft limit of open files, as the harness does for itself: an order has descriptors.
+unsafe fn raise_open_files() {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the kernel writes the limits there.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0 {
+        limit.rlim_cur = limit.rlim_max;
+        // SAFETY: whole limits.
+        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
     }
 }
 
@@ -374,7 +450,7 @@ mod tests {
         starter: &Starter,
         steps: &[Step<&CStr>],
         environment: &CStr,
-    ) -> (Result<io::Result<c_int>, Unable>, Ends) {
+    ) -> (Result<c_int, Unable>, Ends) {
         let (go_read, go) = io::pipe().unwrap();
         let (status, status_write) = io::pipe().unwrap();
         let (_obituary, obituary_write) = io::pipe().unwrap();
@@ -436,7 +512,7 @@ mod tests {
             ),
         ] {
             let (started, mut ends) = order(&starter, &steps, c"A=b");
-            let pid = started.unwrap().unwrap();
+            let pid = started.unwrap();
             assert!(pidfd::open(Pid(pid as u32)).unwrap().is_some());
             let got = first_message(&mut ends.status).unwrap();
             assert_eq!(format!("{got:?}"), format!("{expected:?}"));
@@ -454,21 +530,40 @@ mod tests {
         let (refused, _ends) = order(&starter, &[], &long);
         assert!(matches!(refused, Err(Unable::NoRoom)));
         let (started, ends) = order(&starter, &[], c"A=b");
-        let pid = started.unwrap().unwrap();
+        let pid = started.unwrap();
         drop(ends.go);
         waitpid(nix::unistd::Pid::from_raw(pid), None).unwrap();
     }
 
     #[test]
     fn one_that_has_ended_is_not_asked() {
-        let starter = Starter::new().unwrap();
+        let mut starter = Starter::new().unwrap();
         let [near, far] = pair().unwrap();
-        let ended = Starter {
-            socket: near,
-            ..starter
-        };
+        starter.socket = near;
         drop(far);
-        let (refused, _ends) = order(&ended, &[], c"A=b");
+        let (refused, _ends) = order(&starter, &[], c"A=b");
         assert!(matches!(refused, Err(Unable::Gone)));
+    }
+
+    #[test]
+    fn one_that_is_stopped_is_given_up_and_ended() {
+        let starter = Starter::new().unwrap();
+        wait_no_longer(&starter.socket, 0, 1000).unwrap();
+        let pid = nix::unistd::Pid::from_raw(starter.pid);
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGSTOP).unwrap();
+        let flags = Some(nix::sys::wait::WaitPidFlag::WUNTRACED);
+        waitpid(pid, flags).unwrap();
+        let (silent, _ends) = order(&starter, &[], c"A=b");
+        assert!(matches!(silent, Err(Unable::Silent(_))), "{silent:?}");
+        drop(starter);
+        assert_eq!(waitpid(pid, None), Err(nix::errno::Errno::ECHILD));
+    }
+
+    #[test]
+    fn a_thread_that_is_kept_on_other_cpus_starts_its_inits_itself() {
+        let mut starter = Starter::new().unwrap();
+        starter.cpus = CpuSet::new();
+        let (refused, _ends) = order(&starter, &[], c"A=b");
+        assert!(matches!(refused, Err(Unable::NoRoom)));
     }
 }
