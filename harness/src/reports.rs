@@ -9,7 +9,7 @@ use perf_live::errors::chain;
 use perf_live::files::{Access, Output};
 use perf_records::units::shown_path;
 use std::io::{Error, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 use trace_harness::matrix::{Bisected, Matrix};
 use trace_harness::report::{self, MatrixReport, Submission};
@@ -207,7 +207,12 @@ pub(crate) fn make(folder: &Path, here: &Path) -> Result<(), Error> {
     }
     let there = folder.ancestors().find(|above| above.exists());
     let is_below = match there {
-        Some(there) => there.canonicalize()?.starts_with(here.canonicalize()?),
+        Some(there) => {
+            let missing = folder.strip_prefix(there).unwrap_or(&folder);
+            let mut parts = missing.components();
+            let climbs = parts.any(|part| part == Component::ParentDir);
+            !climbs && there.canonicalize()?.starts_with(here.canonicalize()?)
+        }
         None => false,
     };
     match is_below {
@@ -264,7 +269,12 @@ mod tests {
             make(below, &here).unwrap();
             assert!(here.join(below).is_dir());
         }
-        for outside in [Path::new("../beside"), &all.path().join("mistyped/sub")] {
+        let climbing = Path::new("new/more/../../../mistyped/sub");
+        for outside in [
+            Path::new("../beside"),
+            climbing,
+            &all.path().join("mistyped/sub"),
+        ] {
             let error = make(outside, &here).unwrap_err();
             assert!(error.to_string().contains("there is no folder"), "{error}");
         }

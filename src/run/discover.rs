@@ -47,13 +47,8 @@ impl Item {
             row => format!("[{row}]"),
         };
         let name = self.name.strip_suffix(&row)?;
-        let mut folder = std::fs::canonicalize(
-            self.file
-                .parent()
-                .filter(|it| *it != "")
-                .unwrap_or(Path::new(".")),
-        )
-        .ok()?;
+        let mut folder = canonical(&self.file)?;
+        folder.pop();
         for _ in 0..Path::new(name).components().count().saturating_sub(1) {
             folder.pop();
         }
@@ -113,6 +108,13 @@ pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
     Ok(items)
 }
 
+/// Returns a file's path in which no folder is a link; the file may be one.
+fn canonical(file: &Path) -> Option<PathBuf> {
+    let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
+    let folder = std::fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+    Some(folder.join(file.file_name()?))
+}
+
 /// Gives each file a name of its own: in front of one that several have come the folders that the
 /// files lie in, as many as it takes.
 fn tell_apart(items: &mut [Item]) {
@@ -121,7 +123,17 @@ fn tell_apart(items: &mut [Item]) {
         for item in &*items {
             files.entry(&item.name).or_default().insert(&item.file);
         }
-        let is_shared = |item: &Item| files.get(item.name.as_str()).is_some_and(|it| it.len() > 1);
+        // One file that was found by two paths stays one, which is refused later.
+        files.retain(|_, all| {
+            let many = all.len() > 1;
+            many && all
+                .iter()
+                .map(|file| canonical(file))
+                .collect::<BTreeSet<_>>()
+                .len()
+                > 1
+        });
+        let is_shared = |item: &Item| files.contains_key(item.name.as_str());
         let longer = |item: &Item| is_shared(item).then(|| item.longer_name()).flatten();
         let names: Vec<Option<String>> = items.iter().map(longer).collect();
         if names.iter().all(Option::is_none) {
@@ -205,7 +217,10 @@ mod tests {
         );
         assert_eq!(names(&["c", "d"]), ["c/one/save", "d/one/save"]);
         // One file by two paths has no two names.
-        assert_eq!(names(&["c/one/save.yaml", "c/../c/one/save.yaml"]).len(), 2);
+        assert_eq!(
+            names(&["c/one/save.yaml", "c/../c/one/save.yaml"]),
+            ["save"; 2]
+        );
     }
 
     #[test]

@@ -46,14 +46,18 @@ pub(super) fn write(
     copied().inspect_err(|_| {
         std::fs::remove_dir_all(&new).ok();
     })?;
-    if is_there(&beside) {
-        std::fs::remove_dir_all(&beside).map_err(|error| failed(&beside, chain(&error)))?;
-    }
-    std::fs::rename(&new, &beside).map_err(|error| failed(&beside, chain(&error)))?;
-    files::write(&path, scenario.text.as_bytes()).map_err(|error| {
-        // Without its scenario it would be taken for somebody else's.
+    let put = || {
+        if is_there(&beside) {
+            std::fs::remove_dir_all(&beside).map_err(|error| failed(&beside, chain(&error)))?;
+        }
+        std::fs::rename(&new, &beside).map_err(|error| failed(&beside, chain(&error)))?;
+        files::write(&path, scenario.text.as_bytes()).map_err(|error| failed(&path, chain(&error)))
+    };
+    put().inspect_err(|_| {
+        // One without the other is no scenario.
+        std::fs::remove_dir_all(&new).ok();
         std::fs::remove_dir_all(&beside).ok();
-        failed(&path, chain(&error))
+        std::fs::remove_file(&path).ok();
     })?;
     Ok(path)
 }

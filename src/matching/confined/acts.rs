@@ -340,10 +340,15 @@ impl<'d> Doer<'d, '_> {
                 Some(_) => Answer::No,
                 None => Answer::Unknown,
             },
-            // Without a mode, or by ADJ_OFFSET_SS_READ, it only tells; another clock than the
-            // system's may take that for an offset.
+            // Without a mode, or by ADJ_OFFSET_SS_READ, they only tell; another clock than the
+            // system's takes that for an offset.
             "adjtimex" => self.is_number("modes", &[0, 0xa001]).opposite(),
-            "clock_adjtime" => self.is_number("modes", &[0]).opposite(),
+            "clock_adjtime" => {
+                let reads = self
+                    .is_number("which_clock", &[0])
+                    .and(self.is_number("modes", &[0xa001]));
+                self.is_number("modes", &[0]).or(reads).opposite()
+            }
             "setfsuid" => is_kept(&["uid"]),
             "setfsgid" => is_kept(&["gid"]),
             "setreuid" => is_kept(&["ruid", "euid"]),

@@ -472,7 +472,12 @@ fn privileges_count_where_a_call_changes_them() {
         ("adjtimex(txc_p=x, modes=0) = 0", "allowed"),
         ("adjtimex(txc_p=x, modes=40961) = 0", "allowed"),
         ("adjtimex(txc_p=x, modes=2) = 0", "not adjtimex"),
-        ("clock_adjtime(utx=x, modes=40961) = 0", "not clock_adjtime"),
+        ("clock_adjtime(which_clock=0, modes=40961) = 0", "allowed"),
+        (
+            "clock_adjtime(which_clock=29, modes=40961) = 0",
+            "not clock_adjtime",
+        ),
+        ("clock_adjtime(which_clock=29, modes=0) = 0", "allowed"),
         ("clock_adjtime(which_clock=0, modes=0) = 5", "allowed"),
         (
             "clock_adjtime(which_clock=0, modes=256) = 0",

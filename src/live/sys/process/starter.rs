@@ -144,6 +144,7 @@ impl Starter {
         let stretch = NonNull::new(stretch.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         let [near, far] = pair()?;
         wait_no_longer(&near, PATIENCE, 0)?;
+        let cpus = own_cpus()?;
         // SAFETY: the child makes nothing but system calls on its copy of the memory, and never
         // returns.
         let pid = unsafe { fork(None, 0, std::ptr::null_mut(), libc::SIGCHLD) }?;
@@ -154,7 +155,7 @@ impl Starter {
         Ok(Self {
             socket: near,
             pid: pid as c_int,
-            cpus: own_cpus()?,
+            cpus,
             stretch,
         })
     }
@@ -177,7 +178,18 @@ impl Starter {
         let group = group.map(|group| group.as_raw_fd());
         let numbers = [&prepared.stdio, &ends[..], group.as_slice()].concat();
         self.send(length, &numbers).map_err(|_| Unable::Gone)?;
-        match self.answer().map_err(Unable::Silent)? {
+        let silent = |error: io::Error| match error.kind() {
+            io::ErrorKind::WouldBlock => Unable::Silent(io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!(
+                    "the process `harness-starter` ({}) has not answered for {PATIENCE} s: it is \
+                     stopped, or has no CPU",
+                    self.pid
+                ),
+            )),
+            _ => Unable::Silent(error),
+        };
+        match self.answer().map_err(silent)? {
             [-1, error] => Err(Unable::Refused(io::Error::from_raw_os_error(error))),
             [pid, _] => Ok(pid),
         }
