@@ -21,7 +21,8 @@ pub enum Wanted {
     Starts,
     /// To see what is written: it may be one of the author's marks.
     Marks,
-    /// To see what the run is confined to, or what was written: these calls, beside those that the author asked for.
+    /// To see what the run is confined to, or what was written: these calls, beside those that the
+    /// author asked for.
     Confined(BTreeSet<&'static str>),
     /// To see every call, for what the run needs of the kernel: the first that was never asked for
     /// may be any.
