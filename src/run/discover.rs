@@ -69,6 +69,7 @@ pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
     let mut items = Vec::new();
     // Each folder is read once, by the path that finds it first; links come last.
     let mut seen = BTreeSet::new();
+    let mut files = BTreeSet::new();
     for path in paths {
         let mut waiting = vec![path.clone()];
         let mut links = BTreeSet::new();
@@ -97,7 +98,10 @@ pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
                 }
             } else {
                 std::fs::metadata(&path).map_err(failed)?;
-                items.extend(rows(&path));
+                // By two paths it is one file.
+                if files.insert(canonical(&path)) {
+                    items.extend(rows(&path));
+                }
             }
         }
     }
@@ -123,16 +127,7 @@ fn tell_apart(items: &mut [Item]) {
         for item in &*items {
             files.entry(&item.name).or_default().insert(&item.file);
         }
-        // One file that was found by two paths stays one, which is refused later.
-        files.retain(|_, all| {
-            let many = all.len() > 1;
-            many && all
-                .iter()
-                .map(|file| canonical(file))
-                .collect::<BTreeSet<_>>()
-                .len()
-                > 1
-        });
+        files.retain(|_, all| all.len() > 1);
         let is_shared = |item: &Item| files.contains_key(item.name.as_str());
         let longer = |item: &Item| is_shared(item).then(|| item.longer_name()).flatten();
         let names: Vec<Option<String>> = items.iter().map(longer).collect();

@@ -96,6 +96,9 @@ struct History {
     /// Why it may have been written since it was stored.
     doubt: Option<(&'static str, Nanos)>,
     is_mapped: bool,
+    /// Whether others write for the run, of whom no call says when (`io_uring`, `io_submit`): no
+    /// store of the file is known to come behind what they write.
+    is_handed: bool,
 }
 
 impl History {
@@ -113,7 +116,7 @@ impl History {
                 self.opened = Some(flags(name, deed));
             }
         } else if HANDS_OVER.contains(&name) {
-            self.doubt = Some((HANDED, end));
+            self.is_handed = true;
         } else if STORES.contains(&name) {
             let is_own = target(deed, None) == Some(Target::Own(own));
             let is_before = |at: Nanos| has_ended && is_own && end <= close && at <= begin;
@@ -143,6 +146,7 @@ impl History {
 
     fn tells(&self) -> Tells {
         let doubt = self.doubt.map(|(why, _)| why);
+        let doubt = doubt.or_else(|| self.is_handed.then_some(HANDED));
         let doubt = doubt.or_else(|| self.is_mapped.then_some(MAPPED));
         let doubt = doubt.or_else(|| self.opened.is_none().then_some(NOT_OPENED));
         match (self.written, doubt) {

@@ -33,31 +33,28 @@ pub(super) fn write(
     let failed = |path: &Path, why: String| (status::TROUBLE, cannot(path, why));
     // Whole before anything takes the place of what is there.
     let new = folder.join(format!(".{}.new", scenario.name));
-    if is_there(&new) {
-        std::fs::remove_dir_all(&new).map_err(|error| failed(&new, chain(&error)))?;
-    }
-    let copied = || {
+    let new_text = folder.join(format!(".{}.yaml.new", scenario.name));
+    let forget = || {
+        std::fs::remove_dir_all(&new).ok();
+        std::fs::remove_file(&new_text).ok();
+    };
+    let write_all = || {
         std::fs::create_dir_all(&new).map_err(|error| failed(&new, chain(&error)))?;
-        scenario.files.iter().try_for_each(|(name, bytes)| {
+        for (name, bytes) in &scenario.files {
             let copy = new.join(name);
-            files::write(&copy, bytes).map_err(|error| failed(&copy, chain(&error)))
-        })
-    };
-    copied().inspect_err(|_| {
-        std::fs::remove_dir_all(&new).ok();
-    })?;
-    let put = || {
-        if is_there(&beside) {
-            std::fs::remove_dir_all(&beside).map_err(|error| failed(&beside, chain(&error)))?;
+            files::write(&copy, bytes).map_err(|error| failed(&copy, chain(&error)))?;
         }
-        std::fs::rename(&new, &beside).map_err(|error| failed(&beside, chain(&error)))?;
-        files::write(&path, scenario.text.as_bytes()).map_err(|error| failed(&path, chain(&error)))
+        let text = scenario.text.as_bytes();
+        files::write(&new_text, text).map_err(|error| failed(&new_text, chain(&error)))
     };
-    put().inspect_err(|_| {
-        // One without the other is no scenario.
-        std::fs::remove_dir_all(&new).ok();
-        std::fs::remove_dir_all(&beside).ok();
-        std::fs::remove_file(&path).ok();
-    })?;
+    // Of one that was killed.
+    forget();
+    write_all().inspect_err(|_| forget())?;
+    if is_there(&beside) {
+        std::fs::remove_dir_all(&beside).map_err(|error| failed(&beside, chain(&error)))?;
+    }
+    for (from, to) in [(&new, &beside), (&new_text, &path)] {
+        std::fs::rename(from, to).map_err(|error| failed(to, chain(&error)))?;
+    }
     Ok(path)
 }

@@ -8,8 +8,8 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 
 /// Returns the devices, named pipes and sockets among the files that a run opened, as scenarios
-/// name them: by the machine, whose files a sandbox shows, and by what the run left in its folder.
-/// No open makes any of these.
+/// name them: by the machine, whose devices are those of a sandbox, and by what the run left in its
+/// folder. No open makes any of these.
 pub(super) fn special(run: &Run) -> BTreeSet<String> {
     let left = run.left.yes();
     let is_left = |name: &str| {
@@ -21,7 +21,8 @@ pub(super) fn special(run: &Run) -> BTreeSet<String> {
         found.is_some_and(|file| is_special(file.kind))
     };
     opened_where(&run.trace, &|name| match name.starts_with('/') {
-        true => is_special(name),
+        // What lies elsewhere in a sandbox may be its own.
+        true => name.starts_with("/dev/") && is_special(name),
         false => is_left(name),
     })
 }
