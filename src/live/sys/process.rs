@@ -19,6 +19,7 @@ mod janitor;
 mod landlock;
 mod limit;
 mod message;
+mod parcel;
 mod prepared;
 mod reap;
 mod room;
