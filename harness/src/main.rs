@@ -199,6 +199,7 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => completions::main(arguments),
         Command::Man(arguments) => man::main(arguments),
     };
+    perf_live::sys::process::end_starter();
     ExitCode::from(status)
 }
 

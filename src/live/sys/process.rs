@@ -33,7 +33,7 @@ pub use janitor::{Duty, Janitor, ProbeDuty};
 pub use limit::ResourceLimit;
 pub use message::{Message, OVERDUE, Stage};
 pub use reap::{Reaped, add_to, reap};
-pub use starter::begin as begin_starter;
+pub use starter::{begin as begin_starter, end as end_starter};
 pub use step::{FIRST_SLOT, NO_DEVICES, READ_ONLY, SLOTS, Step, has_mount_attributes};
 pub use urgent::make_urgent;
 

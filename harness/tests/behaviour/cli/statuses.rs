@@ -200,7 +200,7 @@ fn a_command_that_cannot_be_traced_has_a_status_of_its_own() {
             "harness: `./tmp` could not be executed: it is a directory\n",
         ),
         (
-            &["-m", "2GiB", "true"],
+            &["--source", "perf", "-m", "2GiB", "true"],
             125,
             "harness: cannot map a ring of 2097152 KiB for CPU 0: ",
         ),

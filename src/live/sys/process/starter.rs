@@ -72,6 +72,17 @@ pub fn begin() -> io::Result<()> {
     Ok(())
 }
 
+/// Ends that process, if there is one, and waits for its end: it runs the harness' own file, which
+/// nobody may write to until then.
+pub fn end() {
+    if let Some(starter) = lock().take() {
+        let pid = starter.pid;
+        drop(starter);
+        // SAFETY: a number, and no room for a status. It is an error if that was done by then.
+        unsafe { libc::waitpid(pid, std::ptr::null_mut(), 0) };
+    }
+}
+
 fn lock() -> MutexGuard<'static, Option<Starter>> {
     STARTER.lock().unwrap_or_else(PoisonError::into_inner)
 }
