@@ -209,7 +209,8 @@ mod tests {
             ("unix:$XDG_RUNTIME_DIR/bus", "the `$` stands for itself"),
             ("family:inet", "named by their addresses"),
         ] {
-            let fault = address(text).expect_err(text);
+            let read = AddressPattern::read(text).expect("a text");
+            let fault = read.expect_err(text);
             assert!(fault.contains(said), "{text}: {fault}");
         }
     }

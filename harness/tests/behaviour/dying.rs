@@ -208,15 +208,3 @@ fn a_signal_after_the_end_of_the_command_leaves_alone_what_it_left_behind() {
     daemon.kill();
     project.assert_nothing_left();
 }
-
-/// As a build does that puts a newer one in its place.
-#[test]
-fn once_a_harness_has_ended_its_file_may_be_written_to() {
-    require!(right_to_trace());
-    let project = Project::with("it", "workload: { run: [\"true\"] }\nsnapshot: false");
-    for _ in 0..20 {
-        project.copy_program(env!("CARGO_BIN_EXE_harness"), "program");
-        let run = project.run(&[], &["./program", "run", "scenarios"]);
-        run.assert_status(0);
-    }
-}
