@@ -72,8 +72,8 @@ pub fn begin() -> io::Result<()> {
     Ok(())
 }
 
-/// Ends that process, if there is one, and waits for its end: no process of the harness' own is left
-/// behind by one that has opened nothing.
+/// Ends that process, if there is one, and waits for its end: a harness that has opened nothing
+/// leaves no process of its own behind.
 pub fn end() {
     if let Some(starter) = lock().take() {
         let pid = starter.pid;
