@@ -258,10 +258,8 @@ impl<'s, 'a> Search<'s, 'a> {
                 (entered.max().map_or(0, starts_before), own.len())
             }
         };
-        let twin = self.twins.get(leaf).copied().flatten();
-        let twins = twin.and_then(|twin| self.chosen.get(twin));
-        let after_twin = twins.map_or(0, |deed| {
-            let place = own.iter().position(|candidate| candidate.deed == *deed);
+        let after_twin = self.deed_of_twin(leaf).map_or(0, |deed| {
+            let place = own.iter().position(|candidate| candidate.deed == deed);
             place.map_or(0, |place| place + 1)
         });
         Some(Frame {
@@ -273,10 +271,15 @@ impl<'s, 'a> Search<'s, 'a> {
         })
     }
 
+    /// What was chosen for the leaf before this one that is as it.
+    fn deed_of_twin(&self, leaf: LeafId) -> Option<Place> {
+        let twin = self.twins.get(leaf).copied().flatten()?;
+        self.chosen.get(twin).copied()
+    }
+
     fn state(&mut self, leaf: LeafId) -> Box<[usize]> {
         let mut state = vec![leaf];
-        let twin = self.twins.get(leaf).copied().flatten();
-        state.extend(twin.and_then(|twin| self.chosen.get(twin)));
+        state.extend(self.deed_of_twin(leaf));
         if let Some(live) = self.shape.live.get(leaf) {
             let chosen = live.leaves.iter().filter_map(|leaf| self.chosen.get(*leaf));
             state.extend(chosen);

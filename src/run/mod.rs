@@ -184,7 +184,7 @@ impl<'a> Bench<'a> {
             cpus,
             release: host.kernel_release()?,
             signatures,
-            open_files: raise_open_files(),
+            open_files: process::raise_open_files(),
             worlds: Worlds::new(host)?.into(),
             accepted: OnceLock::new(),
             has_lost: OnceLock::new(),
@@ -381,11 +381,4 @@ impl<'a> Bench<'a> {
         let accepted = self.accepted.get_or_init(accepts);
         accepted.then(|| Arc::new(group))
     }
-}
-
-fn raise_open_files() -> Option<(u64, u64)> {
-    use nix::sys::resource::{Resource, getrlimit, setrlimit};
-    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
-    setrlimit(Resource::RLIMIT_NOFILE, hard, hard).ok()?;
-    Some((soft, hard))
 }

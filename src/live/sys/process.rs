@@ -30,7 +30,7 @@ mod urgent;
 pub use descriptors::outlives_exec;
 pub use fork::without_forks;
 pub use janitor::{Duty, Janitor, ProbeDuty};
-pub use limit::ResourceLimit;
+pub use limit::{ResourceLimit, raise_open_files};
 pub use message::{Message, OVERDUE, Stage};
 pub use reap::{Reaped, add_to, reap};
 pub use starter::{begin as begin_starter, end as end_starter};

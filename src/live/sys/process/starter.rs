@@ -17,6 +17,7 @@
 
 use super::child::{self, errno};
 use super::fork::{clone3_into, fork};
+use super::limit::raise_open_files;
 use super::parcel::{Control, MOST, pair, put, take, wait_no_longer};
 use super::prepared::{InitOf, Prepared};
 use super::room::Room;
@@ -295,7 +296,8 @@ unsafe fn serve(socket: c_int, stretch: *mut u8) -> ! {
     // SAFETY: numbers, and memory of its own.
     unsafe {
         let _closed = super::descriptors::close_others(&[socket]);
-        raise_open_files();
+        // An order has descriptors.
+        let _stays = raise_open_files();
         libc::setsid();
         libc::prctl(libc::PR_SET_NAME, c"harness-starter".as_ptr());
         child::default_signals();
@@ -324,20 +326,6 @@ unsafe fn serve(socket: c_int, stretch: *mut u8) -> ! {
             }
             libc::send(socket, answer.as_ptr().cast(), 8, libc::MSG_NOSIGNAL);
         }
-    }
-}
-
-/// Raises the soft limit of open files, as the harness does for itself: an order has descriptors.
-unsafe fn raise_open_files() {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the kernel writes the limits there.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0 {
-        limit.rlim_cur = limit.rlim_max;
-        // SAFETY: whole limits.
-        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
     }
 }
 
