@@ -104,6 +104,9 @@ fn a_command_is_called_a_command_and_counts_no_events_where_none_are_named() {
 #[test]
 fn what_hands_a_test_on_is_no_test() {
     require!(right_to_trace());
+    for name in ["env", "nice", "timeout", "stdbuf", "setsid"] {
+        require!(program(name));
+    }
     let project = ruled(
         "expect: { confined: { writes: [] } }\n\
          tests: { net: { confined: { writes: [out] } } }\n",

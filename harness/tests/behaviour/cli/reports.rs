@@ -164,7 +164,8 @@ fn a_person_reads_a_line_for_each_scenario_its_reasons_and_a_summary() {
 #[test]
 fn a_report_makes_folders_below_the_working_directory_alone() {
     let project = Project::with("x", "workload: { run: [\"true\"] }\nsnapshot: false");
-    let mistyped = project.join("../mistyped-behaviour/x.xml");
+    let beside = Project::new();
+    let mistyped = beside.join("mistyped/x.xml");
     let mistyped = mistyped.to_str().expect("text");
     let run = project.harness(&["run", "--report", mistyped, "scenarios"]);
     run.assert_status(2);
@@ -173,7 +174,7 @@ fn a_report_makes_folders_below_the_working_directory_alone() {
         "{}",
         run.stderr
     );
-    assert!(!project.join("../mistyped-behaviour").exists());
+    assert!(!beside.join("mistyped").exists());
     let own = project.join("out/of/x.xml");
     let run = project.harness(&["run", "--report", own.to_str().expect("text"), "scenarios"]);
     assert_ne!(run.status, 2, "{}", run.stderr);
