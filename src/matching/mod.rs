@@ -29,7 +29,7 @@ mod shape;
 mod spans;
 mod tally;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod unify;
 mod words;
 

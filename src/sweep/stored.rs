@@ -208,3 +208,28 @@ fn target(deed: &Deed, word: Option<&str>) -> Option<Target> {
         .and_then(|part| of(&part.value));
     named.or_else(|| deed.fields.iter().find_map(|part| of(&part.value)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matching::tests::notation::deeds;
+
+    #[test]
+    fn what_was_handed_over_is_known_to_be_stored_by_no_store() {
+        let told = |handed: &str| {
+            let text = format!(
+                "P1 openat(dfd=AT_FDCWD, flags=O_WRONLY) = <3 $DIR/new #7>\n{handed}\
+                 P1 fsync(fd=<3 $DIR/new #7>) = 0\n"
+            );
+            let mut history = History::default();
+            let all = deeds(&text);
+            all.iter().for_each(|deed| history.note(deed, 7, Nanos(9)));
+            history.tells()
+        };
+        assert!(matches!(told(""), Tells::Nothing));
+        for call in HANDS_OVER {
+            let told = told(&format!("P1 {call}() = 1\n"));
+            assert!(matches!(told, Tells::Unknown(HANDED)), "{call}");
+        }
+    }
+}
