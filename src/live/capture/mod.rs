@@ -10,6 +10,7 @@
 //! creates then follows.
 
 mod asm;
+mod attaching;
 mod error;
 mod loading;
 mod programs;
@@ -25,15 +26,12 @@ pub use slot::{ReadOf, Slot};
 pub use wire::parse;
 
 use crate::host::Catalogue;
-use crate::sys::bpf::{self, Map, MapKind, ProgramKind};
+use crate::sys::bpf::{Map, MapKind};
 use crate::sys::perf;
-use loading::{Wanted, load, load_all};
 use perf_records::attr::{Attr, SampleType, Source};
-use perf_records::format::Format;
-use perf_records::units::{Cpu, TracepointName};
-use programs::{Calls, Members, Names, Offsets, Place, Preemption};
+use perf_records::units::Cpu;
+use programs::{Calls, Members, Names, Preemption};
 use recorder::Recorder;
-use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex};
@@ -168,7 +166,7 @@ impl Capture {
             compat: kernel.compat,
             recording: recording.map(|recorder| recorder.recording(kernel.preemption)),
         };
-        let attached = attach(&names, &others, catalogue, kernel)?;
+        let attached = attaching::attach(&names, &others, catalogue, kernel)?;
         Ok(Arc::new(Self {
             claims,
             specs,
@@ -268,79 +266,6 @@ fn with_locked_memory<T>(start: impl Fn() -> Result<T, CaptureError>) -> Result<
     started
 }
 
-fn attach(
-    names: &Names,
-    others: &Map,
-    catalogue: &dyn Catalogue,
-    kernel: Kernel,
-) -> Result<Vec<OwnedFd>, CaptureError> {
-    let copies = programs::Copy::needed(kernel.may_preempt);
-    let called: Vec<_> = programs::Other::needed(copies).collect();
-    let mut wanted: Vec<_> = called
-        .iter()
-        .map(|other| Wanted::raw("execve", other.program(names)))
-        .collect();
-    // In the order in which they are attached.
-    let mut tracepoints: Vec<&'static CStr> = Vec::new();
-    let mut raw = |name: &'static CStr, program| {
-        tracepoints.push(name);
-        wanted.push(Wanted::raw(name.to_str().unwrap_or_default(), program));
-    };
-    if let Some(members) = kernel.members {
-        let place = Place::Tracepoint(members);
-        raw(c"sched_process_fork", programs::fork(names, place));
-        raw(c"sched_process_exec", programs::exec(names, place));
-    }
-    raw(c"sched_process_exit", programs::gone(names));
-    raw(c"signal_deliver", programs::signal(names));
-    raw(c"sched_switch", programs::switch(names));
-    for copy in copies {
-        raw(c"sys_exit", programs::exit(names, *copy));
-        raw(c"sys_enter", programs::enter(names, *copy));
-    }
-    let mut loaded = load_all(&wanted)?.into_iter();
-    for (other, program) in called.iter().zip(loaded.by_ref()) {
-        others
-            .put(other.place(), program.as_fd())
-            .map_err(system("fill a map"))?;
-    }
-    let mut attached = Vec::new();
-    if kernel.members.is_none() {
-        attached.extend(attach_to_events(names, catalogue)?);
-    }
-    for (tracepoint, program) in tracepoints.into_iter().zip(loaded) {
-        let attach = bpf::attach_raw(tracepoint, program.as_fd());
-        attached.push(attach.map_err(system("attach a program"))?);
-    }
-    Ok(attached)
-}
-
-/// Without a description of the kernel's types only the records of events tell the new ids. To
-/// detach these programs takes a tenth of a second since Linux 6.13, which waits for a grace period
-/// (`perf_event_detach_bpf_prog()`).
-fn attach_to_events(
-    names: &Names,
-    catalogue: &dyn Catalogue,
-) -> Result<[OwnedFd; 2], CaptureError> {
-    let (fork_id, exec_id, offsets) = offsets(catalogue)?;
-    let attach = |name, id, program| {
-        let program = load(&Wanted {
-            name,
-            kind: ProgramKind::Tracepoint,
-            program,
-        })?;
-        let event = perf::open(&Attr::holding(id).raw(), perf::Target::Myself, None)
-            .map_err(system("open an event for a program"))?;
-        perf::set_bpf(event.as_fd(), program.as_fd()).map_err(system("attach a program"))?;
-        Ok::<_, CaptureError>(event)
-    };
-    let place = Place::Record(offsets);
-    Ok([
-        attach("sched_process_fork", fork_id, programs::fork(names, place))?,
-        attach("sched_process_exec", exec_id, programs::exec(names, place))?,
-    ])
-}
-
 fn members(types: &[u8]) -> Option<Members> {
     Some(Members {
         pid: types::offset_of(types, "task_struct", "pid")?,
@@ -368,27 +293,4 @@ fn output_attr(with_address: bool) -> Attr {
         sample_type: perf_records::attr::SAMPLE_TYPE.and(address),
         ..Attr::holding(0)
     }
-}
-
-fn offsets(catalogue: &dyn Catalogue) -> Result<(u16, u16, Offsets), CaptureError> {
-    let shape = |what| CaptureError::Shape { what };
-    let format = |name: &str| {
-        let name = TracepointName::parse(name).ok_or(shape("a name that is no tracepoint's"))?;
-        Ok::<_, CaptureError>(catalogue.format(&name)?)
-    };
-    let offset = |format: &Format, field: &str| {
-        let found = format.field(field).filter(|found| found.size == 4);
-        found
-            .and_then(|found| i16::try_from(found.offset).ok())
-            .ok_or(shape("a tracepoint of the scheduler lacks a field"))
-    };
-    let fork = format("sched:sched_process_fork")?;
-    let exec = format("sched:sched_process_exec")?;
-    let offsets = Offsets {
-        child: offset(&fork, "child_pid")?,
-        exec_file: offset(&exec, "filename")?,
-        exec_pid: offset(&exec, "pid")?,
-        exec_old_pid: offset(&exec, "old_pid")?,
-    };
-    Ok((fork.id, exec.id, offsets))
 }

@@ -48,7 +48,7 @@ pub(super) mod task {
     pub(in crate::capture) const SCRATCH: i16 = 100;
     /// Not 0 from the record of the entry to the exit.
     pub(in crate::capture) const SENT: i16 = 104;
-    /// Which copy of the programs at halves of calls was here last, counted from 1.
+    /// Which copy of a program was here last, counted from 1.
     pub(in crate::capture) const LAST: i16 = 108;
     /// Not 0 from the task's first `execve(2)` on, or from its birth if its parent's is not 0: from
     /// where events of tasks are that an exec starts. Its calls are recorded then.

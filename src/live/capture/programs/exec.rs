@@ -18,7 +18,7 @@ use super::rest::{go_on_to_send, started_record};
 use super::tasks::rename_task;
 use super::{
     CONTEXT, Copy, KEY, Names, OFFSET, Other, Place, REGS, RESULT, WORD, current_task, find_spec,
-    go_on_with, look_up, program, regs,
+    go_on_with, is_first, look_up, program, regs,
 };
 
 /// The places of path and vector among a call's fetches.
@@ -242,7 +242,7 @@ fn contents(a: &mut Asm, full: Label) {
 
 /// On `sched_process_exec(task, old_pid, bprm)`: the task may have another id now, and it is the
 /// place to learn the path.
-pub(in crate::capture) fn exec(names: &Names, place: Place) -> Option<Vec<u64>> {
+pub(in crate::capture) fn exec(names: &Names, place: Place, copy: Copy) -> Option<Vec<u64>> {
     program(|a| {
         let (out, known) = (a.label(), a.label());
         a.store(Width::D, STACK, CONTEXT, R1);
@@ -253,6 +253,7 @@ pub(in crate::capture) fn exec(names: &Names, place: Place) -> Option<Vec<u64>> 
         a.store(Width::W, STACK, KEY, R1);
         look_up(a, names.tasks, out);
         a.mov_reg(R6, R0);
+        is_first(a, copy, out);
         match place {
             Place::Record(offsets) => {
                 a.load(Width::D, R1, STACK, CONTEXT);
@@ -275,7 +276,7 @@ pub(in crate::capture) fn exec(names: &Names, place: Place) -> Option<Vec<u64>> 
         a.jump_if(If::Set, R1, 1, wanted);
         a.jump(out);
         a.here(wanted);
-        start_record(a, names, Scratch::Exec, out);
+        start_record(a, names, Scratch::Exec(copy), out);
         exec_path(a, names, place);
         send_record(a, names, head::WITHIN);
         a.here(out);

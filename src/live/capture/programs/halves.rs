@@ -10,7 +10,7 @@ use super::rest::go_on_with_rest;
 use super::tasks::{claim, copy_registers};
 use super::{
     CONTEXT, Copy, Names, Other, RESULT, copy_arguments, current_task, find_spec, go_on_with,
-    program,
+    is_first, program,
 };
 
 /// On the raw tracepoint `sys_enter(regs, number)`.
@@ -77,19 +77,6 @@ pub(super) fn entered(
     }
     find_spec(a, names, nothing);
     copy_arguments(a, names, nothing);
-}
-
-/// Goes on if no copy in front of this one was here for the same half of a call: they are run in
-/// the order of their numbers. Where the last one was skipped at the half before, and the first at
-/// this one, the half is not seen; none is seen twice.
-fn is_first(a: &mut Asm, copy: Copy, out: Label) {
-    let fresh = a.label();
-    let number = copy as i32 + 1;
-    a.load(Width::W, R1, R6, task::LAST);
-    a.store_number(Width::W, R6, task::LAST, number);
-    a.jump_if(If::Eq, R1, 0, fresh);
-    a.jump_if(If::Le, R1, number - 1, out);
-    a.here(fresh);
 }
 
 /// A record of the exit follows if anything is read there, or again.

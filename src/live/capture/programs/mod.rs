@@ -163,13 +163,27 @@ impl Copy {
     }
 }
 
+/// Goes on if no copy in front of this one was here for the same event of the task: they are run in
+/// the order of their numbers. Where the last one was skipped at the event before, and the first at
+/// this one, the event is not seen; none is seen twice.
+fn is_first(a: &mut Asm, copy: Copy, out: Label) {
+    let fresh = a.label();
+    let number = copy as i32 + 1;
+    a.load(Width::W, R1, R6, task::LAST);
+    a.store_number(Width::W, R6, task::LAST, number);
+    a.jump_if(If::Eq, R1, 0, fresh);
+    a.jump_if(If::Le, R1, number - 1, out);
+    a.here(fresh);
+}
+
 /// On `signal_deliver(signal, info, action)`: how an interrupted call goes on.
-pub(super) fn signal(names: &Names) -> Option<Vec<u64>> {
+pub(super) fn signal(names: &Names, copy: Copy) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send) = (a.label(), a.label());
         a.store(Width::D, STACK, CONTEXT, R1);
         a.load(Width::D, R9, R1, 16);
         current_task(a, names, out);
+        is_first(a, copy, out);
         a.load(Width::W, R1, R6, task::INTERRUPTED);
         a.jump_if(If::Eq, R1, 0, out);
         // sa_handler and sa_flags of struct k_sigaction.
@@ -178,7 +192,7 @@ pub(super) fn signal(names: &Names) -> Option<Vec<u64>> {
         a.mov_reg(R3, R9);
         a.call(Helper::ProbeReadKernel);
         a.jump_if(If::Ne, R0, 0, out);
-        start_record(a, names, Scratch::Signal, out);
+        start_record(a, names, Scratch::Signal(copy), out);
         a.mov(R2, 0);
         a.load(Width::D, R1, STACK, REGS);
         // SIG_DFL and SIG_IGN.
@@ -268,10 +282,10 @@ fn native_only(a: &mut Asm, _: &Names, other: Label) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    const NAMES: Names = Names {
+    pub(in crate::capture) const NAMES: Names = Names {
         tasks: 1,
         claims: 2,
         specs: 3,
@@ -307,21 +321,28 @@ mod tests {
             assert_eq!(enter, buffers(Other::Enter(copy).program(&NAMES)));
             let exit = buffers(exit(&NAMES, copy));
             assert_eq!(exit, buffers(Other::Exit(copy).program(&NAMES)));
+            let place = Place::Tracepoint(Members {
+                pid: 8,
+                exec_file: 8,
+            });
+            let others = [exec(&NAMES, place, copy), signal(&NAMES, copy)].map(buffers);
             seen.extend([enter, exit].concat());
+            seen.extend(others.concat());
         }
-        seen.extend(buffers(signal(&NAMES)));
         seen.extend(buffers(switch(&NAMES)));
-        assert_eq!(seen.len(), 10);
+        assert_eq!(seen.len(), Scratch::NUMBER as usize);
         seen.sort_unstable();
         seen.dedup();
-        assert_eq!(seen.len(), 10, "{seen:?}");
+        assert_eq!(seen.len(), Scratch::NUMBER as usize, "{seen:?}");
     }
 
     #[test]
     fn the_verifier_has_little_to_follow() {
         let others = Other::needed(&[Copy::First]).map(|other| other.program(&NAMES));
         let first = [enter, exit].map(|program| program(&NAMES, Copy::First));
-        let all = others.chain(first).chain([switch(&NAMES), signal(&NAMES)]);
+        let all = others
+            .chain(first)
+            .chain([switch(&NAMES), signal(&NAMES, Copy::First)]);
         let lengths: Vec<_> = all
             .map(|program| program.map_or(0, |it| it.len()))
             .collect();

@@ -21,23 +21,25 @@ pub(in crate::capture) enum Scratch {
     Enter(Copy),
     /// The same on `sys_exit`.
     Exit(Copy),
-    Exec,
-    Signal,
+    /// Of a copy of the program on `sched_process_exec`.
+    Exec(Copy),
+    /// Of a copy of the program on `signal_deliver`.
+    Signal(Copy),
     Switch,
 }
 
 impl Scratch {
     /// The number of these buffers.
-    pub(in crate::capture) const NUMBER: u32 = 2 * COPIES as u32 + 3;
+    pub(in crate::capture) const NUMBER: u32 = 4 * COPIES as u32 + 1;
 
     /// Its place in the map of buffers.
     fn place(self) -> i32 {
         match self {
             Self::Enter(copy) => copy as i32,
             Self::Exit(copy) => COPIES + copy as i32,
-            Self::Exec => 2 * COPIES,
-            Self::Signal => 2 * COPIES + 1,
-            Self::Switch => 2 * COPIES + 2,
+            Self::Exec(copy) => 2 * COPIES + copy as i32,
+            Self::Signal(copy) => 3 * COPIES + copy as i32,
+            Self::Switch => 4 * COPIES,
         }
     }
 }

@@ -5,16 +5,17 @@ use super::super::asm::{
 };
 use super::super::wire::{slot, task};
 use super::{
-    CONTEXT, KEY, NEW_TASK, Names, Place, REGS, STATUS, WORD, count, current_task, look_up,
-    program, regs,
+    CONTEXT, Copy, KEY, NEW_TASK, Names, Place, REGS, STATUS, WORD, count, current_task, is_first,
+    look_up, program, regs,
 };
 
 /// On `sched_process_fork(parent, child)`: what a followed task creates is followed.
-pub(in crate::capture) fn fork(names: &Names, place: Place) -> Option<Vec<u64>> {
+pub(in crate::capture) fn fork(names: &Names, place: Place, copy: Copy) -> Option<Vec<u64>> {
     program(|a| {
         let (out, full) = (a.label(), a.label());
         a.store(Width::D, STACK, CONTEXT, R1);
         current_task(a, names, out);
+        is_first(a, copy, out);
         a.load(Width::D, R1, STACK, CONTEXT);
         match place {
             Place::Record(offsets) => a.load(Width::W, R9, R1, offsets.child),
@@ -38,7 +39,8 @@ pub(in crate::capture) fn fork(names: &Names, place: Place) -> Option<Vec<u64>> 
     })
 }
 
-/// On the raw tracepoint `sched_process_exit`: the current task is about to go.
+/// On the raw tracepoint `sched_process_exit`: the current task is about to go. What one copy has
+/// done the next finds done.
 pub(in crate::capture) fn gone(names: &Names) -> Option<Vec<u64>> {
     program(|a| {
         let out = a.label();
