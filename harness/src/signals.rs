@@ -6,6 +6,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use perf_live::sandbox::Running;
+use perf_live::sys::disposed::was_ignored;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -46,7 +47,11 @@ pub(crate) fn asked_of(signals: &SignalFd) -> Option<u8> {
 /// Blocks the signals that ask a program to end, in this thread and all that it starts.
 fn block() -> io::Result<SigSet> {
     let mut set = SigSet::empty();
-    WATCHED.into_iter().for_each(|signal| set.add(signal));
+    // What `nohup` has ignored ends nothing. The others end a program even where a shell has had it
+    // ignore them, as one in the background.
+    let is_asked = |signal: &Signal| *signal != Signal::SIGHUP || !was_ignored(*signal as i32);
+    let asked = WATCHED.into_iter().filter(is_asked);
+    asked.for_each(|signal| set.add(signal));
     sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None)?;
     Ok(set)
 }

@@ -4,6 +4,7 @@ use super::{Trouble, other};
 use perf_live::host::Host;
 use perf_live::sandbox::WorldSpec;
 use perf_live::sandbox::{INSIDE, Program, Stdio, WorkDir, Workload, World};
+use perf_live::sys::standard::was_closed;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
@@ -21,6 +22,9 @@ pub(crate) fn directory(sandboxed: bool, bench: &Bench<'_>) -> Result<Option<Wor
 pub(crate) fn inherited(sandboxed: Option<&WorkDir>, workload: &Workload) -> Initial {
     let host = Host::running();
     let file = |number: &i32| {
+        if u8::try_from(*number).is_ok_and(was_closed) {
+            return None;
+        }
         let link = host.own_descriptor(*number)?.into_os_string().into_vec();
         Some((FileKind::of_link(link), vec![*number]))
     };

@@ -161,6 +161,7 @@ fn the_end_of_its_go_pipe_ends_a_parked_process_whatever_others_were_parked_late
             stdio: [null.as_fd(); 3],
             world,
             own_session: false,
+            is_as_ours: false,
             umask: None,
             inherited: &[],
             fixed_addresses: false,

@@ -6,6 +6,7 @@
 
 pub mod bpf;
 pub mod constant;
+pub mod disposed;
 pub mod gate;
 pub mod inode;
 pub mod landlock;

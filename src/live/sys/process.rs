@@ -151,6 +151,9 @@ pub struct Spawn<'a> {
     /// what it sends to its process group and what a terminal sends to the harness' then stay
     /// apart.
     pub own_session: bool,
+    /// Whether it finds as the harness did which of its first three descriptors are closed, and on
+    /// the bare host which signals are ignored and blocked. Else none is.
+    pub is_as_ours: bool,
     /// The file mode creation mask; `None` keeps the harness'.
     pub umask: Option<u32>,
     /// Whether address space randomisation is switched off for it (`personality(2)`,
@@ -247,6 +250,7 @@ pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
         }),
         ruled: spawn.ruled,
         own_session: spawn.own_session,
+        is_as_ours: spawn.is_as_ours,
         umask: spawn.umask,
         fixed_addresses: spawn.fixed_addresses,
         limits: spawn.limits.as_ptr(),

@@ -29,7 +29,7 @@ extern "C" fn look() {
 /// What is written there now goes nowhere, and nothing says so.
 #[must_use]
 pub fn was_closed(number: u8) -> bool {
-    CLOSED.load(Ordering::Relaxed) & (1 << number) != 0
+    number < 3 && CLOSED.load(Ordering::Relaxed) & (1 << number) != 0
 }
 
 /// Has a program that is executed in the place of this one find closed what was closed here.
@@ -46,7 +46,7 @@ pub fn close_on_exec() {
 /// # Errors
 /// `EBADF`, those of `fcntl(2)`.
 pub fn duplicate(number: RawFd) -> io::Result<OwnedFd> {
-    let closed = u8::try_from(number).is_ok_and(|it| it < 3 && was_closed(it));
+    let closed = u8::try_from(number).is_ok_and(was_closed);
     // SAFETY: F_GETFD takes no pointer, and any number.
     let flags = unsafe { libc::fcntl(number, libc::F_GETFD) };
     if flags == -1 || flags & libc::FD_CLOEXEC != 0 || closed {

@@ -8,7 +8,7 @@ use super::landlock;
 use super::message::{OVERDUE, READY};
 use super::prepared::{InitOf, Prepared};
 use super::{CLAIM, Stage, step};
-use crate::sys::rights;
+use crate::sys::{disposed, rights, standard};
 use libc::c_int;
 
 /// The child, from its first instruction to `execve(2)`.
@@ -201,26 +201,32 @@ unsafe fn send_usage() {
     }
 }
 
-/// Default disposition for every signal, and none blocked.
+/// Default disposition for every signal, and none blocked; or both as the harness was started with.
 unsafe fn reset_signals(prepared: &Prepared<'_>) -> Result<(), c_int> {
+    let is_as_ours = prepared.is_as_ours && prepared.own.is_none();
     if !prepared.is_of_starter {
         // SAFETY: makes system calls alone.
-        unsafe { default_signals() };
+        unsafe { dispose_signals(|signal| is_as_ours && disposed::was_ignored(signal)) };
     }
+    let blocked = if is_as_ours { disposed::blocked() } else { 0 };
     // SAFETY: as above.
-    unsafe { block_signals(0) }
+    unsafe { block_signals(blocked) }
 }
 
-/// Default disposition for every signal.
-pub(super) unsafe fn default_signals() {
-    // The kernel's own sigaction, four words of which SIG_DFL makes zeroes; libc's wrappers refuse
-    // the two signals it keeps for itself.
-    let default = [0_u64; 4];
+/// Default disposition for every signal, but for those that are to be ignored.
+pub(super) unsafe fn dispose_signals(is_ignored: impl Fn(c_int) -> bool) {
+    // The kernel's own sigaction, four words of which SIG_DFL makes zeroes, and SIG_IGN but the
+    // first; libc's wrappers refuse the two signals it keeps for itself.
     let null = std::ptr::null::<u64>();
     for signal in 1..=64 {
         if signal != libc::SIGKILL && signal != libc::SIGSTOP {
+            let handler = match is_ignored(signal) {
+                true => libc::SIG_IGN,
+                false => libc::SIG_DFL,
+            };
+            let action = [handler as u64, 0, 0, 0];
             // SAFETY: the structure is as long as the kernel reads.
-            unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), null, 8) };
+            unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, action.as_ptr(), null, 8) };
         }
     }
 }
@@ -235,7 +241,7 @@ pub(super) unsafe fn block_signals(mask: u64) -> Result<(), c_int> {
     }
 }
 
-/// Directory, file mode mask, limits, personality and rules.
+/// Closed descriptors, directory, file mode mask, limits, personality and rules.
 #[expect(
     clippy::multiple_unsafe_ops_per_block,
     reason = "a straight line of system calls"
@@ -243,6 +249,9 @@ pub(super) unsafe fn block_signals(mask: u64) -> Result<(), c_int> {
 unsafe fn settle(prepared: &Prepared<'_>, ends: Ends) {
     // SAFETY: the directory is null or a valid string; the rest are numbers.
     unsafe {
+        if prepared.is_as_ours {
+            standard::close_on_exec();
+        }
         if !prepared.directory.is_null() && libc::chdir(prepared.directory) == -1 {
             or_die(ends.status, Stage::Directory, Err(errno()));
         }

@@ -22,6 +22,7 @@ pub(super) struct Prepared<'a> {
     pub(super) refusing: Option<gate::Refusing>,
     pub(super) ruled: Option<&'a Ruled>,
     pub(super) own_session: bool,
+    pub(super) is_as_ours: bool,
     pub(super) umask: Option<u32>,
     pub(super) fixed_addresses: bool,
     pub(super) limits: *const ResourceLimit,

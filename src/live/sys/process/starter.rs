@@ -300,7 +300,7 @@ unsafe fn serve(socket: c_int, stretch: *mut u8) -> ! {
         let _stays = raise_open_files();
         libc::setsid();
         libc::prctl(libc::PR_SET_NAME, c"harness-starter".as_ptr());
-        child::default_signals();
+        child::dispose_signals(|_| false);
         let _blocked = child::block_signals(u64::MAX);
         loop {
             let mut part = libc::iovec {
@@ -389,6 +389,7 @@ mod tests {
             refusing: None,
             ruled: None,
             own_session: false,
+            is_as_ours: false,
             umask: None,
             fixed_addresses: false,
             limits: std::ptr::NonNull::dangling().as_ptr(),

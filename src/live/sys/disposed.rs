@@ -1,0 +1,53 @@
+//! The signals that a program is started with: which are ignored, and which are blocked
+//! (`execve(2)` keeps both).
+
+use libc::c_int;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A bit for each signal that was ignored, the lowest that of signal 1.
+static IGNORED: AtomicU64 = AtomicU64::new(0);
+/// The same for those that were blocked.
+static BLOCKED: AtomicU64 = AtomicU64::new(0);
+
+// Before `main`, and so before the standard library ignores `SIGPIPE`.
+#[used]
+// SAFETY: the C library calls what stands there once, in the only thread, and the function needs
+// nothing of Rust's.
+#[unsafe(link_section = ".init_array")]
+static LOOK: extern "C" fn() = look;
+
+/// The kernel's own calls: libc's wrappers tell nothing of the two signals that they keep for
+/// themselves.
+extern "C" fn look() {
+    // `struct sigaction` of the kernel, the handler first; as long as any architecture's.
+    let mut action = [0_usize; 4];
+    let null = std::ptr::null::<u64>();
+    for signal in 1..=64 {
+        let into = action.as_mut_ptr();
+        // SAFETY: the structure is as long as the kernel writes.
+        let got = unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, null, into, 8) };
+        if got == 0 && action[0] == libc::SIG_IGN {
+            IGNORED.fetch_or(bit(signal), Ordering::Relaxed);
+        }
+    }
+    let mut mask = 0_u64;
+    let how = libc::SIG_BLOCK;
+    // SAFETY: the mask is as long as the kernel writes.
+    unsafe { libc::syscall(libc::SYS_rt_sigprocmask, how, null, &raw mut mask, 8) };
+    BLOCKED.store(mask, Ordering::Relaxed);
+}
+
+fn bit(signal: c_int) -> u64 {
+    1 << (signal - 1)
+}
+
+/// Whether this signal was ignored when the program was started, as `nohup(1)` has `SIGHUP` be.
+#[must_use]
+pub fn was_ignored(signal: c_int) -> bool {
+    (1..=64).contains(&signal) && IGNORED.load(Ordering::Relaxed) & bit(signal) != 0
+}
+
+/// The signals that were blocked, as the kernel has them.
+pub(super) fn blocked() -> u64 {
+    BLOCKED.load(Ordering::Relaxed)
+}
