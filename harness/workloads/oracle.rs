@@ -78,6 +78,8 @@ usage: oracle SUBCOMMAND
   cold-paths            gives the kernel paths and an address from memory that it has never touched
   cold-vectors          children that execute true with long vectors, by a directory and by a descriptor
   cold-execs N          N children, each of which executes true by a path it has never touched
+  without-clone3 COMMAND...
+                        executes the command under a filter that answers clone3 with ENOSYS
   tidy COMMAND...       executes the command with no other descriptors than the first three
 ";
 
@@ -125,6 +127,7 @@ fn run(words: &[&str]) -> Option<i32> {
         ["seccomp-kill"] => filters::killed(),
         ["seccomp-errno"] => filters::denied(),
         ["refused"] => filters::refused(),
+        ["without-clone3", program, ..] => filters::without_clone3(program, &words[2..]),
         ["tidy", program, ..] => births::tidy(program, &words[1..]),
         ["io-uring"] => uring::uring(false),
         ["io-uring-polled"] => uring::uring(true),

@@ -1,6 +1,7 @@
 //! Which descriptors a command on the bare host has: those that a shell hands to any command, and
 //! none of the harness' own.
 
+use crate::support::oracle;
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};
 
@@ -95,4 +96,78 @@ fn in_a_sandbox_a_command_has_the_standard_descriptors_alone() {
     run.assert_status(0);
     assert_eq!(run.stdout, "0\n1\n2\n3\n");
     bash(&project, &format!("{opened} \"$0\" run scenarios")).assert_status(0);
+}
+
+/// These and `check`, whose statement is thrown away.
+fn all_commands() -> impl Iterator<Item = &'static str> {
+    COMMANDS
+        .into_iter()
+        .chain(["\"$0\" check -o \"$TMPDIR/check\" --"])
+}
+
+#[test]
+fn a_descriptor_that_is_closed_is_closed_for_a_command() {
+    require!(right_to_trace());
+    let project = Project::new();
+    for closed in ["<&-", ">&-", "2>&-"] {
+        let look = "sh -c 'ls /proc/$$/fd >open'";
+        bash(&project, &format!("exec {closed}; {look}")).assert_status(0);
+        let alone = project.read("open");
+        assert!(
+            alone.lines().filter(|it| it.len() == 1).count() < 4,
+            "{alone}"
+        );
+        for command in all_commands() {
+            bash(&project, &format!("exec {closed}; {command} {look}")).assert_status(0);
+            assert_eq!(project.read("open"), alone, "{command} {closed}");
+        }
+    }
+    let fails = "\"$0\" check -o \"$TMPDIR/check\" -- echo text >&-";
+    let status = bash(&project, fails).status;
+    assert_ne!(status, 0, "it cannot write");
+}
+
+#[test]
+fn a_command_ignores_and_blocks_the_signals_that_it_does_without_the_harness() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    let signals = || {
+        let status = project.read("status");
+        let lines = status.lines();
+        let of_signals = |line: &&str| line.starts_with("SigIgn") || line.starts_with("SigBlk");
+        lines.filter(of_signals).collect::<Vec<_>>().join(" ")
+    };
+    let block = "import os, signal, sys\n\
+                 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGRTMAX])\n\
+                 os.execvp(sys.argv[1], sys.argv[1:])";
+    project.write("block.py", block);
+    for around in ["", "trap '' HUP INT USR2; python3 block.py "] {
+        bash(&project, &format!("{around}cp /proc/self/status status")).assert_status(0);
+        let alone = signals();
+        for command in all_commands() {
+            bash(
+                &project,
+                &format!("{around}{command} cp /proc/self/status status"),
+            )
+            .assert_status(0);
+            assert_eq!(signals(), alone, "{around}{command}");
+        }
+    }
+}
+
+#[test]
+fn a_command_is_started_where_a_container_has_no_clone3() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let scenario = "description: it\nworkload: { run: ['true'] }\ntrace: { events: [{ syscalls: [exit_group] }] }\n\
+                    expect: { count: { exit_group: 1 } }\nsnapshot: false\n";
+    project.write("s.yaml", scenario);
+    let all = all_commands().map(|command| format!("{command} sh -c 'exit 0'"));
+    for command in all.chain(["\"$0\" run s.yaml".to_owned()]) {
+        let words = format!("exec \"$ORACLE\" without-clone3 {command}");
+        let oracle = oracle::path();
+        let words = ["bash", "-c", &words, env!("CARGO_BIN_EXE_harness")];
+        project.run(&[("ORACLE", &oracle)], &words).assert_status(0);
+    }
 }
