@@ -11,7 +11,7 @@ use perf_records::units::{Cpu, Pid};
 use std::ffi::OsString;
 use std::time::Duration;
 use trace_harness::plan::{self, Reach};
-use trace_harness::run::{Bench, Recording, RunError, chosen_cpus};
+use trace_harness::run::{Bench, Recording, RunError, chosen_cpus, living};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Whom {
@@ -106,11 +106,8 @@ impl Whom {
         if whose != Recording::Tasks {
             return Ok(Vec::new());
         }
-        let found = |pid: &u32| {
-            let gone = || Trouble::Usage(format!("there is no process {pid}"));
-            host.living(Pid(*pid)).ok_or_else(gone)
-        };
-        self.pid.iter().map(found).collect()
+        let found = self.pid.iter().map(|pid| living(host, Pid(*pid)));
+        Ok(found.collect::<Result<_, _>>().map_err(RunError::Attach)?)
     }
 
     /// Starts the command, if there is one, and parks it in front of its program.

@@ -12,7 +12,7 @@ use super::{Bench, RunError};
 use crate::plan::EventsPlan;
 use perf_live::capture::ReadOf;
 use perf_live::events::{Account, EventSet, Follow};
-use perf_live::host::{Living, Midlife};
+use perf_live::host::{Host, Living, Midlife};
 use perf_live::sys;
 use perf_records::merge::Merge;
 use perf_records::units::{Pid, Tid};
@@ -26,8 +26,14 @@ const TRIES: usize = 20;
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
     /// There is no such process.
-    #[error("there is no process {pid}")]
+    #[error("there is no process {pid}, or it has ended")]
     NoProcess {
+        /// Its id.
+        pid: Pid,
+    },
+    /// By its id another process is found in procfs.
+    #[error("`/proc` is of another pid namespace than this one, where {pid} is another process")]
+    OtherNumbers {
         /// Its id.
         pid: Pid,
     },
@@ -51,6 +57,10 @@ impl AttachError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoProcess { .. } => None,
+            Self::OtherNumbers { .. } => Some(
+                "mount procfs in this namespace (`mount -t proc proc /proc`), or run the harness in the other"
+                    .to_owned(),
+            ),
             Self::TooMany { needed, .. } => Some(format!(
                 "name fewer events (-e), or raise the limit: prlimit --nofile={needed}:{needed} --pid $$"
             )),
@@ -70,6 +80,17 @@ pub struct Attached {
     begun: Begun,
 }
 
+/// Returns a process that lives.
+///
+/// # Errors
+/// [`AttachError::NoProcess`], [`AttachError::OtherNumbers`].
+pub fn living(host: &Host, pid: Pid) -> Result<Living, AttachError> {
+    if host.numbers_otherwise() {
+        return Err(AttachError::OtherNumbers { pid });
+    }
+    host.living(pid).ok_or(AttachError::NoProcess { pid })
+}
+
 impl Bench<'_> {
     /// Opens the events of a plan on processes that live, and starts them.
     ///
@@ -82,6 +103,9 @@ impl Bench<'_> {
         ring_pages: usize,
     ) -> Result<Attached, RunError> {
         self.counted(plan, None)?;
+        for pid in pids {
+            living(self.host, *pid)?;
+        }
         let mut tries = TRIES;
         let (mut events, threads, open) = loop {
             let threads = self.threads(pids)?;
@@ -108,14 +132,13 @@ impl Bench<'_> {
                 kept.push(rings);
             }
         };
-        let mut living: Vec<Living> = Vec::new();
+        let mut all: Vec<Living> = Vec::new();
         for pid in pids {
-            let process = self.host.living(*pid);
-            let mut process = process.ok_or(AttachError::NoProcess { pid: *pid })?;
+            let mut process = living(self.host, *pid)?;
             process
                 .threads
                 .retain(|thread| threads.contains(&thread.tid));
-            living.push(process);
+            all.push(process);
         }
         // A flood may fill the rings before all is read that procfs says.
         let apart = events.drain_apart();
@@ -124,11 +147,11 @@ impl Bench<'_> {
         events.enable()?;
         events.enable()?;
         let started = sys::monotonic_now();
-        let found = living.iter().map(|process| self.host.midlife(process));
+        let found = all.iter().map(|process| self.host.midlife(process));
         let found = found.collect();
         Ok(Attached {
             events,
-            living,
+            living: all,
             found,
             begun: Begun {
                 open,

@@ -65,7 +65,7 @@ pub use flight::{
 pub use gate::Doing;
 pub use given::UnreadFile;
 pub use ground::Names;
-pub use living::{AttachError, Attached, follow_living};
+pub use living::{AttachError, Attached, follow_living, living};
 pub use needing::{Action, Enforced};
 pub use options::{Options, Update};
 pub use reach::{AccessError, LIMITS_OF_OWN_CALLS};

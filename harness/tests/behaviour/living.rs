@@ -1,6 +1,8 @@
 //! `harness trace -p`: processes that live already are followed with all their threads, from the
 //! line that says so on.
 
+mod missing;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Stdio};

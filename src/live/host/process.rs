@@ -74,6 +74,14 @@ impl Host {
         !link.is_ok_and(|link| link.as_os_str() == FIRST)
     }
 
+    /// Whether procfs numbers processes otherwise than the kernel does for this one: it is that of
+    /// another namespace of pids, so that an id there is another process'.
+    #[must_use]
+    pub fn numbers_otherwise(&self) -> bool {
+        let link = std::fs::read_link(self.root.join("proc/self"));
+        link.is_ok_and(|link| link.as_os_str() != std::process::id().to_string().as_str())
+    }
+
     /// Returns the processes below one, including those that it did not start: the kernel gives
     /// orphans to the init of their namespace. Empty if the kernel does not list children
     /// (`CONFIG_PROC_CHILDREN`).

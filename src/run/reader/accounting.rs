@@ -1,5 +1,6 @@
 //! The reader's part of the account: whether all records came.
 
+use super::family::Family;
 use super::{Reader, held, number};
 use crate::plan::LEGACY_CALLS;
 use perf_live::events::{Account, EventSet};
@@ -93,7 +94,7 @@ impl Reader<'_> {
             blind_rings: self.blind_rings,
             never_started: !self.saw_uncorking,
             unread: self.unread,
-            half_made: self.family.as_ref().map_or(0, |family| family.half_made),
+            half_made: self.family.as_ref().map_or(0, Family::half_made),
             lost_records: self.lost_records,
             answered: self.held.as_ref().map_or(0, held::Calls::answered),
             unpaired: self.held.as_ref().map_or(0, held::Calls::unpaired),

@@ -3,7 +3,8 @@
 //! A task inherits its creator's events early in the making (`copy_process()`, `kernel/fork.c`),
 //! and the record of its birth comes late. So of a task that was in the making when its creator's
 //! events were opened there may be a record, and no events or some. It has all events where its
-//! creator was outside of such a making at some moment after they had been opened.
+//! creator was outside of such a making at some moment after they had been opened. Of one that its
+//! creator waits for (`vfork(2)`) there may be no record and no event at all.
 
 use super::Reader;
 use crate::plan::Meaning;
@@ -18,13 +19,17 @@ pub(super) struct Family {
     processes: HashSet<Pid>,
     /// The members that were outside of the making of a task since events were open.
     outside: HashSet<Tid>,
+    /// The members that have made a task since the last half of a call of theirs.
+    has_made: HashSet<Tid>,
+    /// Those that were found in a call that makes a task which was not seen to be made.
+    waiting: HashSet<Tid>,
     /// Those that ended before it was known which threads there were.
     ended: HashSet<Tid>,
     /// When all events of the first were open, and when they had been started.
     open: Nanos,
     started: Nanos,
-    /// Of how many it is not known whether they have all events.
-    pub(super) half_made: u64,
+    /// Of how many it is not known whether they have all events, but for those of `waiting`.
+    half_made: u64,
 }
 
 impl Family {
@@ -53,6 +58,25 @@ impl Family {
         }
     }
 
+    /// Notes that a thread was found in a call that makes a task.
+    pub(super) fn note_making(&mut self, tid: Tid) {
+        if self.has(tid) && !self.has_made.contains(&tid) {
+            self.waiting.insert(tid);
+        }
+    }
+
+    /// Notes that a thread has come to a half of a call.
+    fn note_half(&mut self, tid: Tid) {
+        self.note_outside(tid);
+        self.has_made.remove(&tid);
+        self.half_made += u64::from(self.waiting.remove(&tid));
+    }
+
+    /// Of how many tasks it is not known whether they have all events.
+    pub(super) fn half_made(&self) -> u64 {
+        self.half_made + self.waiting.len() as u64
+    }
+
     /// Takes a task in that is born; returns whether it is followed. One that may lack events is
     /// not if it was there when the following began: of threads it is looked for then.
     fn admit(&mut self, task: &Task) -> bool {
@@ -65,12 +89,15 @@ impl Family {
             return false;
         }
         self.half_made += u64::from(!is_whole);
+        self.has_made.insert(task.parent_tid);
+        self.waiting.remove(&task.parent_tid);
         self.add(task.pid, task.tid);
         self.outside.insert(task.tid);
         true
     }
 
     fn remove(&mut self, tid: Tid) -> bool {
+        self.note_half(tid);
         self.ended.insert(tid);
         self.outside.remove(&tid);
         self.members.remove(&tid)
@@ -122,12 +149,12 @@ impl Reader<'_> {
         family.has(tid)
     }
 
-    /// Notes that a half of a call came: its thread makes no task.
+    /// Notes that a half of a call came: its thread makes no task, or has made it.
     pub(super) fn note_half(&mut self, tid: Tid, meaning: Meaning) {
         if let (Some(family), Meaning::Enter { .. } | Meaning::Leave { .. }) =
             (&mut self.family, meaning)
         {
-            family.note_outside(tid);
+            family.note_half(tid);
         }
     }
 }

@@ -98,10 +98,12 @@ impl Reader<'_> {
                     let (who, call) = ((process.pid, tid), (Abi::native(), number));
                     self.tracker
                         .under_way(who, found.by, call, args, &mut self.out);
-                    if !names::makes_tasks(call.0, call.1)
-                        && let Some(family) = &mut self.family
-                    {
-                        family.note_outside(tid);
+                    let Some(family) = &mut self.family else {
+                        continue;
+                    };
+                    match names::makes_tasks(call.0, call.1) {
+                        true => family.note_making(tid),
+                        false => family.note_outside(tid),
                     }
                 }
             }
