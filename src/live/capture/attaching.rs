@@ -126,8 +126,8 @@ fn offsets(catalogue: &dyn Catalogue) -> Result<(u16, u16, Offsets), CaptureErro
 
 #[cfg(test)]
 mod tests {
-    use super::super::programs::tests::NAMES;
     use super::super::Members;
+    use super::super::programs::tests::NAMES;
     use super::*;
 
     fn standing(may_preempt: bool) -> Vec<(&'static CStr, Option<Vec<u64>>)> {

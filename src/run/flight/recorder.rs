@@ -353,7 +353,9 @@ impl<'a> Recorder<'a> {
             tally.count(table, bytes);
         }
         let opened = events.opened().map_err(StoreError::from)?;
-        self.lost.say(&mut report, &opened, &tally);
+        let lost = self
+            .lost
+            .say(&mut report, (opened.as_slice(), until), &tally);
         let filled = match file {
             Ok((part, mut store)) => {
                 let mut filling = Filling::new(&dump, told);
@@ -363,6 +365,9 @@ impl<'a> Recorder<'a> {
                     // A file may take long to write; new records must find room meanwhile.
                     self.drain(events)?;
                 }
+                let table = events.parts().1;
+                let mut lost = lost.iter();
+                let filled = filled.and_then(|_| lost.try_for_each(|it| store.record(table, it)));
                 self.current = Some((part, store));
                 filled
             }

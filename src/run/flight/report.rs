@@ -1,9 +1,10 @@
 //! The report on one file of a series.
 
 use super::FlightAccount;
-use crate::run::recorded::{Tally, sum_of};
+use crate::run::recorded::{Tally, origin, sum_of};
 use perf_live::events::{Opened, Origin};
-use perf_records::units::Nanos;
+use perf_records::perfdata::synthesized;
+use perf_records::units::{Nanos, Pid, Tid};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -67,8 +68,19 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    /// Adds to a report what was lost since the last one, and remembers the new counts.
-    pub(super) fn say(&mut self, report: &mut FileReport, opened: &[Opened<'_>], tally: &Tally) {
+    /// Adds to a report what was lost since the last one, and remembers the new counts. Returns the
+    /// records that say the same in the file, of this moment.
+    pub(super) fn say(
+        &mut self,
+        report: &mut FileReport,
+        (opened, moment): (&[Opened<'_>], Nanos),
+        tally: &Tally,
+    ) -> Vec<Vec<u8>> {
+        let mut records = Vec::new();
+        let mut record = |event: &Opened<'_>, lost: u64| {
+            let origin = origin(event, (Pid(0), Tid(0)), moment.0);
+            records.extend((lost > 0).then(|| synthesized::lost_samples(&origin, lost)));
+        };
         let lost = |origin| sum_of(opened, origin).1.unwrap_or(0);
         self.requests.resize(tally.n_requests(), 0);
         for (place, before) in self.requests.iter_mut().enumerate() {
@@ -78,15 +90,20 @@ impl Lost {
                 continue;
             };
             let now = lost(origin);
+            let since = now.saturating_sub(*before);
+            record(event, since);
             report.keeping.push(KeptAccount {
                 name: event.shown.unwrap_or(event.name).to_owned(),
                 n_records: tally.n_of(place),
-                lost: now.saturating_sub(*before),
+                lost: since,
             });
             *before = now;
         }
         let now = lost(Origin::SideBand);
         report.side_band_lost = now.saturating_sub(self.side_band);
         self.side_band = now;
+        let side_band = opened.iter().find(|it| it.origin == Origin::SideBand);
+        side_band.inspect(|event| record(event, report.side_band_lost));
+        records
     }
 }

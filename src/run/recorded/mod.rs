@@ -21,6 +21,7 @@ pub(super) use replay::of_baseline;
 pub use replay::{RecordedRun, ReplayError};
 pub use saved::Saved;
 pub use saving::Saving;
+pub(super) use store::origin;
 pub use store::{Output, Store, StoreError, StoreOptions, chosen_cpus};
 pub(super) use sum::Sum;
 pub use tally::Stored;

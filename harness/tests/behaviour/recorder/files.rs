@@ -135,3 +135,26 @@ fn a_file_tells_of_all_who_live_what_procfs_tells() {
     assert!(dead.is_empty(), "{dead:?}");
     drop(ends);
 }
+
+#[test]
+fn what_was_recorded_to_be_overwritten_is_no_whole_run() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let yaml = "workload: { run: [\"true\"] }\ntrace: { events: [{ syscalls: [unlink] }] }\n\
+                expect: { never: [unlink] }\nsnapshot: false";
+    project.scenario("it", yaml);
+    for (terms, verdict) in [("", "pass"), ("/overwrite/", "incomplete")] {
+        let events = format!("raw_syscalls:sys_enter{terms},raw_syscalls:sys_exit{terms}");
+        let record = ["record", "-o", "x.data", "-e", &events, "--", "true"];
+        project.harness(&record).assert_status(0);
+        let run = project.harness(&["run", "--from", "x.data", "scenarios/it.yaml"]);
+        assert!(run.stdout.contains(verdict), "{terms}: {}", run.stdout);
+        let why = "the recording holds the last `raw_syscalls:sys_enter` alone";
+        assert_eq!(
+            run.stdout.contains(why),
+            !terms.is_empty(),
+            "{}",
+            run.stdout
+        );
+    }
+}

@@ -155,6 +155,11 @@ impl RecordedRun {
             if !has_every_occurrence(attr) {
                 untold.push(format!("the recording does not hold every `{name}`"));
             }
+            if attr.flags.has(AttrFlags::WRITE_BACKWARD) {
+                untold.push(format!(
+                    "the recording holds the last `{name}` alone: older ones were overwritten"
+                ));
+            }
             if self.is_from_exec() && !attr.flags.has(AttrFlags::INHERIT) {
                 untold.push(format!(
                     "the recording holds `{name}` of the first process alone"
