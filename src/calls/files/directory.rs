@@ -1,6 +1,6 @@
 //! Working and root directories, and paths relative to them.
 
-use super::super::tree::{Space, Spot};
+use super::super::tree::{Doubt, Space, Spot};
 use super::super::{Call, ThreadId};
 use std::sync::Arc;
 
@@ -22,10 +22,15 @@ pub(super) struct Directory {
     pub(super) group: Option<u32>,
 }
 
+/// A folder, and what may still show that it is another.
+pub(super) type Doubted = (Spot, Option<Doubt>);
+
 /// Where paths start, as files, and what is mounted for them; `None` where that is not known.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Spots {
     pub(super) current: Option<Spot>,
+    /// What may still show that `current` is another.
+    pub(super) doubt: Option<Doubt>,
     pub(super) root: Option<Spot>,
     pub(super) space: Option<Space>,
 }

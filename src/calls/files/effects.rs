@@ -204,13 +204,17 @@ impl Tables {
                 };
                 self.restore_root(at, pending);
                 let path = self.path(at, call, path, pending.version);
-                let spot = Self::changed_to(pending);
+                let spot = Self::changed_to(pending, call);
                 let is_root = effect == Effect::ChangesRoot;
                 self.changed_directory(at, (path.map(Arc::from), spot), is_root);
             }
             Effect::ChangesDirectoryTo => {
                 let to = match pending.first.as_ref().map(Number::state) {
-                    Some(State::Open(file)) => (file.path().map(Arc::from), file.place.spot().ok()),
+                    Some(State::Open(file)) => {
+                        let (spot, doubt) = file.place.start();
+                        let spot = spot.ok().map(|spot| (spot, doubt));
+                        (file.path().map(Arc::from), spot)
+                    }
                     _ => (None, None),
                 };
                 self.changed_directory(at, to, false);

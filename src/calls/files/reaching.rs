@@ -1,11 +1,11 @@
 //! Which files the paths and descriptors of calls reached.
 
 use super::super::tree::{
-    Change, Ground, New, Reached, Spot, Start, Target, Tree, Walked, Where, Why, change,
+    Change, Ground, New, Reached, Start, Target, Tree, Walked, Where, Why, change,
 };
 use super::super::{Call, Entry, address_place};
 use super::arguments::PathArgument;
-use super::directory::{join, own_changes};
+use super::directory::{Doubted, join, own_changes};
 use super::effects::Ended;
 use super::file::{FileKind, OpenFile};
 use super::lookup::Lookup;
@@ -186,17 +186,17 @@ impl Tables {
             && self.steady(at) == pending.version.map(|before| before + own_changes(call));
         let directory = self.directories.get(at.directory).filter(|_| is_steady);
         let spots = directory
-            .map(|directory| directory.spots)
+            .map(|directory| directory.spots.clone())
             .unwrap_or_default();
         let (Some(root), Some(space)) = (spots.root, spots.space) else {
             return unknown(Why::Start);
         };
-        let from = match self.descriptor_of(&args, argument) {
-            None => spots.current.ok_or(Why::Start),
+        let (from, doubt) = match self.descriptor_of(&args, argument) {
+            None => (spots.current.ok_or(Why::Start), spots.doubt),
             Some(place) => match call.files.argument(place) {
-                Lookup::Open(file) => file.place.spot(),
+                Lookup::Open(file) => file.place.start(),
                 Lookup::Closed if !path.starts_with(b"/") => return Walked::nothing(),
-                _ => Err(Why::Descriptor),
+                _ => (Err(Why::Descriptor), None),
             },
         };
         let sees = Sees {
@@ -211,7 +211,8 @@ impl Tables {
                 .and_then(|names| names.first().cloned()),
             _ => Some(Box::default()),
         };
-        let mut walked = tree.walk(&Start { from, root }, path, way, space, &sees);
+        let begin = Start { from, doubt, root };
+        let mut walked = tree.walk(&begin, path, way, space, &sees);
         let start = self.initial.directory.as_deref().unwrap_or_default();
         walked.plain = base.map(|base| {
             let is_elsewhere = is_current && *base != *start;
@@ -274,10 +275,17 @@ impl Tables {
     }
 
     /// Where a working or root directory is after it was changed to what an argument led to.
-    pub(super) fn changed_to(pending: &Pending) -> Option<Spot> {
-        let (_, walked) = pending.walks.first()?;
-        match walked.target {
-            Target::At(spot) => Some(spot),
+    pub(super) fn changed_to(pending: &Pending, call: &Call) -> Option<Doubted> {
+        let (place, walked) = pending.walks.first()?;
+        let doubt = match call.files.reached(usize::from(*place)) {
+            Reached::Known { doubt, .. } => doubt.clone(),
+            _ => None,
+        };
+        match &walked.target {
+            Target::At(spot) => {
+                let (at, doubt) = Where::At(*spot, doubt).start();
+                Some((at.ok()?, doubt))
+            }
             _ => None,
         }
     }

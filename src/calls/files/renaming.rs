@@ -62,7 +62,7 @@ impl Tables {
         let moment = tree.now();
         let name = call.name().unwrap_or_default();
         for (_, walked) in &pending.walks {
-            tree.relies_on(at.thread, &walked.keys, name);
+            tree.relies_on(at.thread, walked, name);
         }
         let named = |walked: Option<&Walked>| -> Option<(NodeId, Box<[u8]>)> {
             let walked = walked?;
@@ -264,12 +264,13 @@ impl Tables {
         let is_steady = pending.version.is_some() && self.steady(at) == pending.version;
         let directory = self.directories.get(at.directory).filter(|_| is_steady);
         let spots = directory
-            .map(|directory| directory.spots)
+            .map(|directory| directory.spots.clone())
             .unwrap_or_default();
         let walked = match (spots.current, spots.root, spots.space) {
             (Some(current), Some(root), Some(space)) => {
                 let start = Start {
                     from: Ok(current),
+                    doubt: spots.doubt,
                     root,
                 };
                 let sees = Sees {

@@ -46,11 +46,14 @@ impl Magics for Sees<'_> {
         let directory = self.tables.directories.get(at.directory);
         let spots = directory
             .filter(|_| steady.is_some())
-            .map(|it| it.spots)
+            .map(|it| it.spots.clone())
             .unwrap_or_default();
         let to = |spot: Option<Spot>| spot.map_or(Leads::Unknown, |spot| Leads::To(spot, None));
         match magic {
-            Magic::Current => to(spots.current),
+            Magic::Current => match spots.current {
+                Some(spot) => Leads::To(spot, spots.doubt),
+                None => Leads::Unknown,
+            },
             Magic::Root => to(spots.root),
             Magic::Program => lies(&self.program(thread)),
             Magic::Descriptor(number) => match self.tables.look(asks, number) {

@@ -1,9 +1,8 @@
 //! Which tasks share what: tables and directories that are parted, moved, or changed by a ring.
 
 use super::super::names::{self, Abi};
-use super::super::tree::Spot;
 use super::super::{Call, ThreadId};
-use super::directory::Directory;
+use super::directory::{Directory, Doubted};
 use super::effects::Over;
 use super::file::{FileKind, Object};
 use super::lookup::State;
@@ -252,7 +251,7 @@ impl Tables {
     pub(super) fn changed_directory(
         &mut self,
         at: At,
-        (path, spot): (Option<Arc<[u8]>>, Option<Spot>),
+        (path, spot): (Option<Arc<[u8]>>, Option<Doubted>),
         is_root: bool,
     ) {
         let is_raced = self.steady(at).is_none();
@@ -264,10 +263,13 @@ impl Tables {
             group = directory.group;
             if is_root {
                 directory.root = path;
-                directory.spots.root = spot;
+                directory.spots.root =
+                    spot.and_then(|(spot, doubt)| doubt.is_none().then_some(spot));
             } else {
                 directory.current = path;
+                let (spot, doubt) = spot.unzip();
                 directory.spots.current = spot;
+                directory.spots.doubt = doubt.flatten();
             }
         });
         if group.is_some() {

@@ -89,6 +89,7 @@ impl Tables {
         if let (Some(tree), Some(path)) = (&mut self.tree, &self.initial.directory) {
             directory.spots = Spots {
                 current: tree.before(path),
+                doubt: None,
                 root: Some(tree.root()),
                 space: Some(Space::FIRST),
             };

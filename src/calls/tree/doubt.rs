@@ -3,6 +3,7 @@
 use super::super::ThreadId;
 use super::ground::Why;
 use super::node::{NodeId, Spot, Tree};
+use super::walk::Walked;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -13,6 +14,8 @@ pub struct Doubt {
     state: Arc<AtomicU8>,
     /// Why it is not known, unless it is cleared.
     why: Why,
+    /// What else has to be cleared: the same of where the walk started.
+    on: Option<Arc<Self>>,
 }
 
 impl Doubt {
@@ -20,8 +23,23 @@ impl Doubt {
     const RACED: u8 = 2;
 
     pub(super) fn of(why: Why) -> Self {
-        let state = Arc::default();
-        Self { state, why }
+        Self {
+            state: Arc::default(),
+            why,
+            on: None,
+        }
+    }
+
+    /// The doubt of a walk from a start that is in doubt itself.
+    pub(super) fn joined(own: Option<Self>, start: Option<&Self>) -> Option<Self> {
+        match (own, start.filter(|start| !start.is_cleared())) {
+            (Some(own), Some(start)) => Some(Self {
+                on: Some(Arc::new(start.clone())),
+                ..own
+            }),
+            (None, start) => start.cloned(),
+            (own, None) => own,
+        }
     }
 
     fn settle(&self, state: u8) {
@@ -36,6 +54,13 @@ impl Doubt {
     /// Whether it was cleared; while that is not known it was not.
     pub(crate) fn is_cleared(&self) -> bool {
         self.state.load(Ordering::Relaxed) == Self::CLEARED
+            && self.on.as_ref().is_none_or(|on| on.is_cleared())
+    }
+
+    /// Whether other threads have changed names that it is about.
+    fn is_raced(&self) -> bool {
+        self.state.load(Ordering::Relaxed) == Self::RACED
+            || self.on.as_ref().is_some_and(|on| on.is_raced())
     }
 }
 
@@ -126,6 +151,17 @@ impl Where {
             Self::Unknown(why) => Err(why.clone()),
         }
     }
+
+    /// The file for a path to start at, which is certain unless the calls of other threads that are
+    /// under way show otherwise.
+    pub(crate) fn start(&self) -> (Result<Spot, Why>, Option<Doubt>) {
+        match self {
+            Self::At(spot, Some(doubt)) if doubt.why == Why::Raced && !doubt.is_raced() => {
+                (Ok(*spot), Some(doubt.clone()).filter(|it| !it.is_cleared()))
+            }
+            other => (other.spot(), None),
+        }
+    }
 }
 
 /// A walk that calls of other threads may still put in doubt.
@@ -144,6 +180,8 @@ struct Watch {
 pub(super) struct Races {
     changing: Vec<ThreadId>,
     watches: Vec<Watch>,
+    /// The calls that changed names from a start in doubt.
+    relied: Vec<(Doubt, &'static str)>,
 }
 
 impl Tree {
@@ -176,6 +214,9 @@ impl Tree {
             }
             !watch.waits_for.is_empty()
         });
+        let relied = self.races.relied.iter();
+        lost = lost.or(relied.clone().find(|(it, _)| it.is_raced()).map(|it| it.1));
+        self.races.relied.retain(|(doubt, _)| !doubt.is_cleared());
         if let Some(call) = lost {
             self.lose(call);
         }
@@ -185,6 +226,12 @@ impl Tree {
     fn others(&self, thread: ThreadId) -> Vec<ThreadId> {
         let all = self.races.changing.iter().copied();
         all.filter(|other| *other != thread).collect()
+    }
+
+    /// What may put a walk in doubt later; `None` where nothing may.
+    pub(super) fn doubt_of(&mut self, thread: ThreadId, walked: &Walked) -> Option<Doubt> {
+        let own = self.doubt(thread, &walked.keys);
+        Doubt::joined(own, walked.doubt.as_ref())
     }
 
     /// What may put a walk by these names in doubt later; `None` where nothing may.
@@ -203,9 +250,15 @@ impl Tree {
         Some(doubt)
     }
 
-    /// Notes that a change by these names is right only if no other thread changed them meanwhile.
-    pub(crate) fn relies_on(&mut self, thread: ThreadId, keys: &Keys, call: &'static str) {
+    /// Notes that a change by a walk is right only if no other thread changed its names meanwhile,
+    /// nor those by which its start was reached.
+    pub(crate) fn relies_on(&mut self, thread: ThreadId, walked: &Walked, call: &'static str) {
+        let keys = &walked.keys;
         let waits_for = self.others(thread);
+        let start = walked.doubt.iter().filter(|doubt| !doubt.is_cleared());
+        self.races
+            .relied
+            .extend(start.map(|doubt| (doubt.clone(), call)));
         if !waits_for.is_empty() {
             self.races.watches.push(Watch {
                 keys: keys.clone(),

@@ -20,6 +20,7 @@ impl Tree {
     pub(super) fn walk_before(&mut self, path: &[u8], follows: bool) -> Target {
         let start = Start {
             from: Ok(self.root()),
+            doubt: None,
             root: self.root(),
         };
         let way = Way {

@@ -91,7 +91,11 @@ pub fn seek(
         Err(why) => return Sought::unknown(why),
     };
     let from = begins.folder.map_or(Ok(root), place);
-    let start = Start { from, root };
+    let start = Start {
+        from,
+        doubt: None,
+        root,
+    };
     let held = Held(holding);
     let walked = tree.walk(&start, path, way, Space::FIRST, &held);
     let identity = match walked.target {

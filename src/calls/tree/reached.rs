@@ -25,7 +25,7 @@ impl Tree {
                         shown: self.shown(walked, &names),
                         names: names.into(),
                         is_led: walked.is_led || walked.climbs,
-                        doubt: self.doubt(thread, &walked.keys),
+                        doubt: self.doubt_of(thread, walked),
                     },
                 }
             }

@@ -60,6 +60,7 @@ fn tree(aliases: &[&str]) -> Tree {
 fn walk(tree: &mut Tree, path: &str) -> Walked {
     let start = Start {
         from: Ok(tree.before(b"/w").expect("the directory")),
+        doubt: None,
         root: tree.root(),
     };
     let way = Way {
@@ -271,6 +272,33 @@ fn a_change_by_another_thread_on_the_way_puts_a_walk_in_doubt() {
 }
 
 #[test]
+fn what_starts_in_doubt_is_certain_when_that_is_and_a_change_from_there_is_lost_when_it_is_not() {
+    for is_raced in [false, true] {
+        let mut tree = tree(&[]);
+        tree.begins(OTHER);
+        let opened = walk(&mut tree, "d");
+        let place = match (&opened.target, tree.reached_by(ME, &opened, false)) {
+            (Target::At(spot), Reached::Known { doubt, .. }) => Where::At(*spot, doubt),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(place.spot(), Err(Why::Raced));
+        let (from, doubt) = place.start();
+        let root = tree.root();
+        let start = Start { from, doubt, root };
+        let walked = tree.walk(&start, b"e", Way::default(), Space::FIRST, &NoMagic);
+        let reached = tree.reached_by(ME, &walked, false);
+        assert_eq!(reached.names().expect("asked"), Err(&Why::Raced));
+        tree.relies_on(ME, &walked, "mkdirat");
+        let changed = last(&mut tree, if is_raced { "d" } else { "other" });
+        tree.ends(OTHER, &vec![changed]);
+        assert_eq!(reached.names().expect("asked").is_err(), is_raced);
+        let lost = is_raced.then_some(Why::Lost("mkdirat"));
+        assert_eq!(tree.why_lost(), lost);
+        assert_eq!(place.start().0.is_err(), is_raced);
+    }
+}
+
+#[test]
 fn what_was_made_on_the_way_of_a_call_that_succeeded_was_there() {
     let mut tree = tree(&[]);
     let since = tree.now();
@@ -379,7 +407,8 @@ fn a_path_that_is_gone_for_a_call_that_waits_ends_where_that_of_a_run_does() {
             let mut tree = tree(&[]);
             let from = tree.before(b"/w").ok_or(Why::Start);
             let root = tree.root();
-            let start = Start { from, root };
+            let doubt = None;
+            let start = Start { from, doubt, root };
             let walked = tree.walk(&start, path.as_bytes(), way, Space::FIRST, &NoMagic);
             assert_eq!(tree.reached_by(ME, &walked, false).names(), reached.names());
         }

@@ -12,6 +12,8 @@ use crate::files::Way;
 pub(crate) struct Start {
     /// The folder that a relative path starts at, or why it is not known.
     pub(crate) from: Result<Spot, Why>,
+    /// What may still show that it starts elsewhere.
+    pub(crate) doubt: Option<Doubt>,
     /// What `/` is, and where `..` ends.
     pub(crate) root: Spot,
 }
@@ -93,6 +95,8 @@ pub(crate) struct Walked {
     pub(crate) climbs: bool,
     /// Where its text alone leads to; and whether it is relative to another folder than the run's.
     pub(crate) plain: Option<(Box<[u8]>, bool)>,
+    /// What may still show that it started elsewhere.
+    pub(crate) doubt: Option<Doubt>,
     /// Of what is not there the parts behind the last folder.
     pub(super) rest: Vec<Box<[u8]>>,
 }
@@ -108,6 +112,7 @@ impl Walked {
             is_led: false,
             climbs: false,
             plain: None,
+            doubt: None,
             rest: Vec::new(),
         }
     }
@@ -123,17 +128,16 @@ impl Walked {
 
     /// Of a descriptor in the place of a path.
     pub(crate) fn at(place: &Where) -> Self {
-        let is_led = true;
+        let (at, doubt) = place.start();
+        let target = match at {
+            _ if *place == Where::Nowhere => Target::Nowhere,
+            Ok(spot) => Target::At(spot),
+            Err(why) => Target::Unknown(why),
+        };
         Self {
-            is_led,
-            ..Self::ended(match place {
-                Where::Nowhere => Target::Nowhere,
-                Where::Unknown(why) => Target::Unknown(why.clone()),
-                Where::At(spot, _) => match place.spot() {
-                    Ok(_) => Target::At(*spot),
-                    Err(why) => Target::Unknown(why),
-                },
-            })
+            is_led: true,
+            doubt,
+            ..Self::ended(target)
         }
     }
 }
@@ -189,6 +193,8 @@ impl Tree {
             }
         };
         walked.is_led = path.starts_with(b"/") && root != self.root();
+        let is_from = !path.starts_with(b"/") || way.in_root;
+        walked.doubt = start.doubt.clone().filter(|_| is_from);
         let mut walker = Walker {
             root,
             way,
