@@ -9,7 +9,7 @@ use crate::suite::{exit_status, refuse, require_all, skipped};
 use crate::trace::workload::{directory, inherited, workload};
 use crate::trace::{Sink, Trouble, options, other, sink_at_the_end};
 use crate::{complain, is_ci, signals, status, whom};
-use handing::{handed, named};
+use handing::{directories, handed, named, started_as};
 use perf_live::errors::chain;
 use perf_live::files;
 use perf_live::host::Host;
@@ -57,6 +57,10 @@ pub(crate) struct Arguments {
     /// ones
     #[arg(long)]
     sandbox: bool,
+    /// Hand the command no descriptors but 0, 1 and 2: a runner may leave its own open, as ctest
+    /// does with its log
+    #[arg(long, conflicts_with = "sandbox")]
+    close_fds: bool,
     /// Look at what lies in this folder before the command starts, as is done with the working
     /// directory, that of temporary files and the folders of `writes`: a name that the command uses
     /// there is then known for what it was; may be given several times
@@ -225,6 +229,7 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
         }
     }
     scenario.beside.outputs = outputs(&host);
+    scenario.beside.started_as = started_as();
     let blaming = Blaming {
         by,
         command: command.clone(),
@@ -250,7 +255,10 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     let file = arguments.rules.as_deref().unwrap_or(Path::new("check"));
     let suite = Suite::of_scenario(&bench, file, scenario).map_err(NoCheck::Suite)?;
     let directory = directory(arguments.sandbox, &bench)?;
-    let workload = workload(&arguments.command, &bench, directory.as_ref())?;
+    let mut workload = workload(&arguments.command, &bench, directory.as_ref())?;
+    if arguments.close_fds {
+        workload.inherited.clear();
+    }
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let mut sink = sink_at_the_end(arguments.output.as_ref())?;
     arguments.results.begin().map_err(NoCheck::Said)?;
@@ -278,18 +286,6 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     };
     sink.finish()?;
     Ok(said)
-}
-
-/// The paths of the folder that the command runs in: where it lies, and how the shell came there.
-fn directories() -> Vec<String> {
-    let lies = std::env::current_dir().ok();
-    let came = std::env::var_os("PWD").map(PathBuf::from);
-    let came = came.filter(|it| it.canonicalize().ok() == lies && Some(it) != lies.as_ref());
-    let paths = [lies, came].into_iter().flatten();
-    // Below the root all is as it was.
-    let paths = paths.filter(|path| path.parent().is_some());
-    let texts = paths.filter_map(|path| path.into_os_string().into_string().ok());
-    texts.collect()
 }
 
 /// Says that rules are not tried, as the right to trace is missing.

@@ -66,5 +66,6 @@ pub(super) fn confinement(
             command: argv.map(str::to_owned).collect(),
             outputs: beside.outputs.clone(),
         },
+        started_as: beside.started_as,
     })
 }

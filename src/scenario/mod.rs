@@ -97,7 +97,7 @@ pub use reader::{labels, read, read_all, text};
 pub use recovery::{Remnant, recovery};
 pub use requires::{Feature, Needs, Requires};
 pub use ring::{Last, RingMode, RingSpec};
-pub use rules::{Beside, BlameBy, TestRules, read_rules};
+pub use rules::{Beside, BlameBy, StartedAs, TestRules, read_rules};
 pub use sandbox::SandboxSpec;
 pub use schema::schema;
 pub use snapshot::{LevelSpec, SnapshotBy, SnapshotKeys, SnapshotLevel, SnapshotSpec};

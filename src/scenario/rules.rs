@@ -41,6 +41,18 @@ pub struct Beside {
     pub blame: Option<BlameBy>,
     /// The paths of the folder that the command runs in, where rules may speak of it.
     pub directories: Vec<String>,
+    /// The ids that the command is started with.
+    pub started_as: StartedAs,
+}
+
+/// The ids that a command is started with: real, effective and saved ones, where these are one;
+/// `None` where they are not, or not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StartedAs {
+    /// The user.
+    pub user: Option<u32>,
+    /// The group.
+    pub group: Option<u32>,
 }
 
 impl Beside {

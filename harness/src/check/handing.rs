@@ -1,5 +1,6 @@
-//! What a command is handed open: files and sockets among the descriptors that it inherits.
+//! What a command starts with: files and sockets that it is handed open, and its ids.
 
+use nix::unistd::{getresgid, getresuid};
 use perf_live::host::Host;
 use perf_live::sys::standard::duplicate;
 use std::fs::File;
@@ -11,6 +12,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::{Path, PathBuf};
 use trace_harness::matching::{Handed, HandedTo};
+use trace_harness::scenario::StartedAs;
 
 /// The files and sockets among descriptors that a command inherits, the standard ones included. Of
 /// the standard ones a pipe, a device and a socket of this machine are as usual.
@@ -91,4 +93,30 @@ fn unix(address: &SocketAddr) -> Option<HandedTo> {
         .map(|path| path.as_os_str().as_bytes().to_vec());
     let name = address.as_abstract_name().map(|name| [b"@", name].concat());
     path.or(name).map(HandedTo::Unix)
+}
+
+/// The ids that the command is started with, which are those of this process.
+pub(super) fn started_as() -> StartedAs {
+    let users = getresuid()
+        .ok()
+        .filter(|it| it.real == it.effective && it.real == it.saved);
+    let groups = getresgid()
+        .ok()
+        .filter(|it| it.real == it.effective && it.real == it.saved);
+    StartedAs {
+        user: users.map(|it| it.real.as_raw()),
+        group: groups.map(|it| it.real.as_raw()),
+    }
+}
+
+/// The paths of the folder that the command runs in: where it lies, and how the shell came there.
+pub(super) fn directories() -> Vec<String> {
+    let lies = std::env::current_dir().ok();
+    let came = std::env::var_os("PWD").map(PathBuf::from);
+    let came = came.filter(|it| it.canonicalize().ok() == lies && Some(it) != lies.as_ref());
+    let paths = [lies, came].into_iter().flatten();
+    // Below the root all is as it was.
+    let paths = paths.filter(|path| path.parent().is_some());
+    let texts = paths.filter_map(|path| path.into_os_string().into_string().ok());
+    texts.collect()
 }

@@ -1,5 +1,6 @@
 //! States what a command did, and writes rules of it.
 
+use super::handing::started_as;
 use super::{Arguments, NoCheck};
 use crate::out::note;
 use crate::results::Form;
@@ -31,7 +32,7 @@ pub(super) fn state(
         return Err(NoCheck::Said(status::TRACE_TROUBLE));
     };
     let command = blaming.command.as_slice();
-    let mut statement = statement(blaming, &run.trace);
+    let mut statement = statement(blaming, started_as(), &run.trace);
     statement
         .done
         .extend(handed.iter().filter_map(Handed::done));

@@ -9,6 +9,7 @@ mod mounts;
 mod printing;
 mod programs;
 mod runners;
+mod suites;
 mod tools;
 mod words;
 mod workers;

@@ -7,7 +7,7 @@ use super::table::{EXECUTES, GIVES, NETWORK, OPENS, READ, Realm, UNNAMED, WRITTE
 use super::worlds::{is_no_file, memory_of};
 use crate::matching::answer::Answer;
 use crate::matching::field::numbers;
-use crate::scenario::PRIVILEGED;
+use crate::scenario::{PRIVILEGED, StartedAs};
 use crate::trace::{Deed, Part, Reached, Value};
 use core::net::{IpAddr, Ipv4Addr};
 use std::borrow::Cow;
@@ -48,8 +48,13 @@ const MAKES: u32 = 0o100;
 /// `__O_TMPFILE` (include/uapi/asm-generic/fcntl.h): the file is made in the folder of the path.
 const NAMELESS: u32 = 0o20_000_000;
 
-/// Returns all that a deed does; what other deeds said of its socket is in `sockets`.
-pub(super) fn acts<'d>(deed: &'d Deed, sockets: &mut Sockets) -> Vec<Act<'d>> {
+/// Returns all that a deed does of a command that was `started_as` these; what other deeds said of
+/// its socket is in `sockets`.
+pub(super) fn acts<'d>(
+    deed: &'d Deed,
+    started_as: StartedAs,
+    sockets: &mut Sockets,
+) -> Vec<Act<'d>> {
     // An event is named by its system.
     if deed.name.contains(':') {
         return Vec::new();
@@ -71,7 +76,12 @@ pub(super) fn acts<'d>(deed: &'d Deed, sockets: &mut Sockets) -> Vec<Act<'d>> {
     let is_one = natives.len() == 1;
     let mut all = Vec::new();
     for name in natives {
-        let doer = Doer { deed, name, is_one };
+        let doer = Doer {
+            deed,
+            name,
+            is_one,
+            started_as,
+        };
         all.extend(doer.acts(sockets));
     }
     all
@@ -83,6 +93,7 @@ pub(super) struct Doer<'d, 'n> {
     pub(super) name: &'n str,
     /// Whether the record says that it is this call.
     is_one: bool,
+    pub(super) started_as: StartedAs,
 }
 
 impl<'d> Doer<'d, '_> {
@@ -295,7 +306,7 @@ impl<'d> Doer<'d, '_> {
         numbers(&part.value).first().map(|number| *number as u32)
     }
 
-    fn is_number(&self, word: &str, wanted: &[u32]) -> Answer {
+    pub(super) fn is_number(&self, word: &str, wanted: &[u32]) -> Answer {
         let bits = self.bits(word);
         bits.map_or(Answer::Unknown, |bits| wanted.contains(&bits).into())
     }
@@ -318,44 +329,6 @@ impl<'d> Doer<'d, '_> {
                 let writes = access != 0 || flags & (MAKES | CUTS) != 0;
                 ((access != 1).into(), writes.into())
             }
-        }
-    }
-
-    /// Whether these arguments of a privileged call change privileges.
-    fn is_privileged(&self) -> Answer {
-        const NAMESPACES: u32 = 0x7e02_0000;
-        const NEW_TIME: u32 = 0x80;
-        let is_kept = |words: &[&str]| {
-            let all = words.iter().map(|word| self.is_number(word, &[u32::MAX]));
-            all.fold(Answer::Yes, Answer::and).opposite()
-        };
-        match self.name {
-            "clone" => self.has_bit("flags", NAMESPACES),
-            "clone3" | "unshare" => self.has_bit("flags", NAMESPACES | NEW_TIME),
-            // PR_SET_KEEPCAPS, PR_SET_SECUREBITS, PR_SET_MM, PR_SET_PTRACER, and PR_CAP_AMBIENT
-            // with PR_CAP_AMBIENT_RAISE.
-            "prctl" => match self.bits("option") {
-                Some(8 | 28 | 35 | 0x5961_6d61) => Answer::Yes,
-                Some(47) => self.is_number("arg2", &[2]),
-                Some(_) => Answer::No,
-                None => Answer::Unknown,
-            },
-            // Without a mode, or by ADJ_OFFSET_SS_READ, they only tell; another clock than the
-            // system's takes that for an offset.
-            "adjtimex" => self.is_number("modes", &[0, 0xa001]).opposite(),
-            "clock_adjtime" => {
-                let reads = self
-                    .is_number("which_clock", &[0])
-                    .and(self.is_number("modes", &[0xa001]));
-                self.is_number("modes", &[0]).or(reads).opposite()
-            }
-            "setfsuid" => is_kept(&["uid"]),
-            "setfsgid" => is_kept(&["gid"]),
-            "setreuid" => is_kept(&["ruid", "euid"]),
-            "setregid" => is_kept(&["rgid", "egid"]),
-            "setresuid" => is_kept(&["ruid", "euid", "suid"]),
-            "setresgid" => is_kept(&["rgid", "egid", "sgid"]),
-            _ => Answer::Yes,
         }
     }
 }

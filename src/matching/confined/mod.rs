@@ -8,6 +8,7 @@ mod acts;
 mod handed;
 mod ioctls;
 mod lasting;
+mod privileges;
 mod reaches;
 mod stated;
 mod table;
@@ -22,7 +23,7 @@ pub use told::of_test;
 use super::answer::Answer;
 use super::blame::{Blamed, Blaming, Tests};
 use super::judge::{Finding, Said, Told};
-use crate::scenario::{BlameBy, Confined, TestRules};
+use crate::scenario::{BlameBy, Confined, StartedAs, TestRules};
 use crate::trace::{Deed, Normalised, Reached, StableName, Value};
 use acts::{Act, acts};
 use lasting::Gone;
@@ -52,6 +53,8 @@ pub struct Confinement {
     pub finds_tests: bool,
     /// How tests are found.
     pub blaming: Blaming,
+    /// The ids that the command was started with.
+    pub started_as: StartedAs,
 }
 
 /// Rules that hold for some of a run: for a test, or for what is of no test that has rules.
@@ -175,7 +178,7 @@ pub fn confine(
     let mut sockets = Sockets::default();
     let mut offences: BTreeMap<(usize, Realm, Answer), Vec<Offence<'_>>> = BTreeMap::new();
     for deed in deeds.iter().copied().filter(|deed| !is_start(deed)) {
-        for act in acts(deed, &mut sockets) {
+        for act in acts(deed, confinement.started_as, &mut sockets) {
             let by = match confinement.finds_tests {
                 true => tests.blame(deed),
                 false => Blamed::Nothing,

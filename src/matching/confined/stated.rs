@@ -8,6 +8,7 @@ use super::{is_start, shown};
 use crate::matching::answer::Answer;
 use crate::matching::blame::{Blamed, Blaming, Tests};
 use crate::matching::field::numbers;
+use crate::scenario::StartedAs;
 use crate::trace::{Deed, Normalised, Part, Reached, Value};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -127,16 +128,16 @@ pub struct Statement {
     pub tests: BTreeSet<Arc<str>>,
 }
 
-/// States what a run did.
+/// States what the run of a command did that was `started_as` these.
 #[must_use]
-pub fn statement(blaming: &Blaming, trace: &Normalised) -> Statement {
+pub fn statement(blaming: &Blaming, started_as: StartedAs, trace: &Normalised) -> Statement {
     let deeds = trace.in_order();
     let tests = Tests::of(blaming, trace, &deeds);
     let mut sockets = Sockets::default();
     let mut done = Vec::new();
     for deed in &deeds {
         let by = || tests.blame(deed);
-        for act in acts(deed, &mut sockets) {
+        for act in acts(deed, started_as, &mut sockets) {
             done.extend(Done::of(deed, &act, by));
         }
         done.extend(signalled(deed, by));
@@ -235,7 +236,7 @@ pub fn changed_among(trace: &Normalised, names: &BTreeSet<Vec<u8>>) -> BTreeSet<
     let mut sockets = Sockets::default();
     let mut changed = BTreeSet::new();
     for deed in trace.in_order() {
-        let acts = acts(deed, &mut sockets).into_iter();
+        let acts = acts(deed, StartedAs::default(), &mut sockets).into_iter();
         let writes = acts.filter(|act| act.realm == Realm::Writes);
         for act in writes.filter(|_| !OF_NAMES.contains(&&*deed.name)) {
             let Thing::File(part) = &act.thing else {

@@ -2,7 +2,7 @@
 
 use super::notation::{deeds, of_deeds};
 use crate::matching::{Blaming, Confinement, Finding, Realm, confine};
-use crate::scenario::{AddressPattern, Confined};
+use crate::scenario::{AddressPattern, Confined, StartedAs};
 use crate::trace::{Normalised, Reached, Value};
 use std::collections::BTreeSet;
 
@@ -28,6 +28,10 @@ fn found_in(rules: &Confined, trace: &Normalised) -> Vec<(Realm, Finding)> {
         tests: Vec::new(),
         finds_tests: false,
         blaming: Blaming::default(),
+        started_as: StartedAs {
+            user: Some(7),
+            group: None,
+        },
     };
     confine(&confinement, trace, false)
 }
@@ -455,6 +459,11 @@ fn privileges_count_where_a_call_changes_them() {
         ("setuid32(uid=0) = 0", "not setuid"),
         ("setresuid(ruid=-1, euid=-1, suid=-1) = 0", "allowed"),
         ("setresuid(ruid=-1, euid=5, suid=-1) = 0", "not setresuid"),
+        // The ids that it was started with.
+        ("setresuid(ruid=-1, euid=7, suid=-1) = 0", "allowed"),
+        ("setuid(uid=7) = 0", "allowed"),
+        ("setuid(uid=<unread>) = 0", "unknown"),
+        ("setresgid(rgid=-1, egid=7, sgid=-1) = 0", "not setresgid"),
         ("setgroups(n=0) = 0", "allowed"),
         ("clone(clone_flags:flags=17) = P2", "allowed"),
         ("clone(clone_flags:flags=268435473) = P2", "not clone"),
