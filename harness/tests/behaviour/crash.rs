@@ -2,6 +2,7 @@
 
 mod holes;
 mod labels;
+mod magic;
 mod places;
 mod recorded;
 mod same;

@@ -2,7 +2,8 @@
 //! bytes behind its pointers, and who makes it.
 
 use super::opened::take;
-use super::{Held, Paths, Start};
+use super::resolving::{Going, link};
+use super::{Held, Led, Paths, Start};
 use crate::host::{Host, MakerIds};
 use crate::sys::{gate, inode, page_size, socket};
 use nix::fcntl::{FcntlArg, fcntl};
@@ -76,6 +77,26 @@ impl OpenFile {
         self.kind() == SFlag::S_IFDIR
     }
 
+    /// A file that a path was gone to, opened as a place.
+    ///
+    /// # Errors
+    /// Those of `fstat(2)` and `readlink(2)`.
+    pub fn of_place(file: OwnedFd) -> io::Result<Self> {
+        let link = link(file.as_fd())?;
+        Self::of(file, link)
+    }
+
+    fn of(file: OwnedFd, link: Vec<u8>) -> io::Result<Self> {
+        let status = fstat(&file)?;
+        let is_removed = status.st_nlink == 0 || link.ends_with(DELETED);
+        Ok(Self {
+            name: (!is_removed).then(|| link.clone()),
+            link,
+            status,
+            file,
+        })
+    }
+
     fn kind(&self) -> SFlag {
         SFlag::from_bits_truncate(self.status.st_mode) & SFlag::S_IFMT
     }
@@ -134,15 +155,8 @@ impl Look<'_> {
             Err(error) if error.raw_os_error() == Some(libc::EBADF) => return Ok(None),
             file => file?,
         };
-        let status = fstat(&file)?;
         let link = self.host.descriptor_link(thread, number)?;
-        let is_removed = status.st_nlink == 0 || link.ends_with(DELETED);
-        Ok(Some(OpenFile {
-            name: (!is_removed).then(|| link.clone()),
-            link,
-            status,
-            file,
-        }))
+        OpenFile::of(file, link).map(Some)
     }
 
     /// A string.
@@ -212,11 +226,11 @@ impl Look<'_> {
         Ok(all)
     }
 
-    /// Where a path leads, whose last part is not followed and may be missing.
+    /// The place of a name that a call makes or takes away: a link there is not followed.
     ///
     /// # Errors
-    /// `NotFound` where its folder is not there; those of [`string`](Self::string) and
-    /// [`Paths::resolve`].
+    /// `NotFound` where its folder is not there; those of [`string`](Self::string) and of
+    /// [`led`](Self::led).
     pub fn named(&mut self, folder: i32, path: u64) -> io::Result<Named> {
         let path = self.string(path)?;
         self.named_by(folder, &path)
@@ -231,7 +245,7 @@ impl Look<'_> {
         let trimmed = path.get(..end.map_or(0, |end| end + 1)).unwrap_or_default();
         // With a slash behind it, a link is followed, whatever the call says of links.
         if !trimmed.is_empty() && trimmed.len() < path.len() {
-            return Ok(split(self.resolved(folder, trimmed)?));
+            return Ok(Named::of(self.gone(folder, trimmed, true)?.name));
         }
         let cut = trimmed.iter().rposition(|byte| *byte == b'/');
         let (above, last) = match cut {
@@ -244,31 +258,39 @@ impl Look<'_> {
         };
         let last = last.unwrap_or_default();
         if last.is_empty() || last == b"." || last == b".." {
-            let whole = self.resolved(folder, if path.is_empty() { b"." } else { path })?;
-            return Ok(split(whole));
+            let path = if path.is_empty() { b"." } else { path };
+            return Ok(Named::of(self.gone(folder, path, true)?.name));
         }
         Ok(Named {
-            folder: self.resolved(folder, above)?,
+            folder: self.gone(folder, above, true)?.name,
             last: last.to_owned(),
         })
     }
 
-    /// Where a path leads that is followed to its end, whose last part may be missing.
+    /// What a path leads to, at whose end a link is followed or not, as the kernel goes it for the
+    /// caller: also by links of procfs to the very file. Its last part may be missing.
     ///
     /// # Errors
-    /// As [`named`](Self::named).
-    pub fn followed(&mut self, folder: i32, path: u64) -> io::Result<Named> {
+    /// `NotFound` where its folder is not there; those of [`string`](Self::string); that it is not
+    /// known.
+    pub fn led(&mut self, folder: i32, path: u64, follows: bool) -> io::Result<Led> {
         let path = self.string(path)?;
-        Ok(split(self.resolved(folder, &path)?))
+        self.gone(folder, &path, follows)
     }
 
-    fn resolved(&mut self, folder: i32, path: &[u8]) -> io::Result<Vec<u8>> {
+    fn gone(&mut self, folder: i32, path: &[u8], follows: bool) -> io::Result<Led> {
         let (host, thread) = (self.host, self.held.thread);
         let start = match self.is_rooted {
             true => Start::in_folder(host, thread, folder)?,
             false => Start::of(host, thread, folder, path)?,
         };
-        self.paths.resolve(start, path)
+        let path = path.to_owned();
+        self.paths.go(Going {
+            thread,
+            start,
+            path,
+            follows,
+        })
     }
 
     /// By whom the call makes files.
@@ -278,18 +300,22 @@ impl Look<'_> {
     }
 }
 
-fn split(whole: Vec<u8>) -> Named {
-    let cut = whole.iter().rposition(|byte| *byte == b'/');
-    let (folder, last) = match cut {
-        Some(0) => (b"/".to_vec(), whole.get(1..)),
-        Some(cut) => (
-            whole.get(..cut).unwrap_or_default().to_owned(),
-            whole.get(cut + 1..),
-        ),
-        None => (Vec::new(), Some(whole.as_slice())),
-    };
-    let last = last.unwrap_or_default().to_owned();
-    Named { folder, last }
+impl Named {
+    /// The folder and the last part of a name.
+    #[must_use]
+    pub fn of(whole: Vec<u8>) -> Self {
+        let cut = whole.iter().rposition(|byte| *byte == b'/');
+        let (folder, last) = match cut {
+            Some(0) => (b"/".to_vec(), whole.get(1..)),
+            Some(cut) => (
+                whole.get(..cut).unwrap_or_default().to_owned(),
+                whole.get(cut + 1..),
+            ),
+            None => (Vec::new(), Some(whole.as_slice())),
+        };
+        let last = last.unwrap_or_default().to_owned();
+        Self { folder, last }
+    }
 }
 
 /// Reads all of a file, up to a limit; `None` for one that is longer.

@@ -24,6 +24,7 @@ mod reaching;
 mod reading;
 mod resolving;
 mod supervisor;
+mod walking;
 
 pub use crate::sys::landlock::Ruled;
 pub use aliases::Aliases;
@@ -36,5 +37,5 @@ pub use opened::{Streams, name_of};
 pub use own_filters::asks_tracer;
 pub use reaching::Wanted;
 pub use reading::{read_memory, stack_from};
-pub use resolving::{Paths, Start};
+pub use resolving::{Led, Paths, Start};
 pub use supervisor::{Decision, End, GateError, Held, Judge, Supervisor};

@@ -3,7 +3,7 @@
 use super::aliases::Aliases;
 use super::opened::Streams;
 use super::present::{Land, Tasks};
-use super::resolving::{Start, cut, from_root, link};
+use super::resolving::{Start, below_folder, cut, from_root, link};
 use crate::host::is_of_procfs;
 use crate::sys::gate::{Within, open_place, open_place_itself};
 use std::io;
@@ -109,19 +109,15 @@ impl Wanted {
                 link => return link.map(|_| None),
             }
         }
-        let mut name = link(open(folder, true)?.as_fd())?;
-        if name != b"/" {
-            name.push(b'/');
-        }
-        name.extend_from_slice(last);
-        let mut names = vec![name];
+        let folder = link(open(folder, true)?.as_fd())?;
+        let mut names = vec![below_folder(folder, last)];
         self.aliases.add_of(&mut names, None);
         Ok(told_at_once(names))
     }
 }
 
 /// Whether a last part is a name in its folder.
-fn is_plain(last: &[u8]) -> bool {
+pub(super) fn is_plain(last: &[u8]) -> bool {
     !matches!(last, b"" | b"." | b"..")
 }
 
@@ -142,7 +138,11 @@ fn known(names: Vec<Vec<u8>>, is_led: bool) -> Reached {
 }
 
 /// Opens what a path leads to, or the link itself at its end.
-fn opened(start: &Start, path: &[u8], (follows, is_cached): (bool, bool)) -> io::Result<OwnedFd> {
+pub(super) fn opened(
+    start: &Start,
+    path: &[u8],
+    (follows, is_cached): (bool, bool),
+) -> io::Result<OwnedFd> {
     let open = |place: BorrowedFd<'_>, path: &[u8], within| match follows {
         true => open_place(place, path, within, is_cached),
         false => open_place_itself(place, path, within, is_cached),

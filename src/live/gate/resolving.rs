@@ -1,12 +1,13 @@
 //! Where a path of a waiting call leads, in the world of its task.
 
-use super::reaching::Wanted;
-use crate::host::Host;
+use super::reaching::{Wanted, is_plain, opened};
+use super::walking::walk;
+use crate::host::{Host, is_of_procfs};
 use crate::sys::gate::{Within, open_place};
 use crate::sys::{inode, poll, thread};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -70,25 +71,50 @@ impl Start {
     }
 }
 
+/// A path of a waiting call that is to be gone to its end.
+#[derive(Debug)]
+pub(super) struct Going {
+    /// The thread that makes the call.
+    pub(super) thread: u32,
+    /// Where the path begins.
+    pub(super) start: Start,
+    /// The path.
+    pub(super) path: Vec<u8>,
+    /// Whether a link at its end is followed.
+    pub(super) follows: bool,
+}
+
+/// Where a path leads.
+#[derive(Debug)]
+pub struct Led {
+    /// The name of its file, as its mount namespace has it, or the one that it would have.
+    pub name: Vec<u8>,
+    /// The file, opened as a place; `None` where its last part is missing.
+    pub file: Option<OwnedFd>,
+    /// Whether the end of the path was a link of procfs to the very file, which need not be found
+    /// under its name any more.
+    pub is_itself: bool,
+}
+
 /// What is to be looked up.
 #[derive(Debug)]
 enum Job {
-    /// The name of what a path leads to.
-    Name(Start, Vec<u8>),
+    /// What a path leads to.
+    Go(Going),
     /// The names of the file that a call reaches.
     Reach(Wanted),
 }
 
 #[derive(Debug)]
 enum Told {
-    Name(Vec<u8>),
+    Led(Led),
     Reached(Reached),
 }
 
 impl Job {
     fn tell(&self, is_cached: bool) -> io::Result<Told> {
         match self {
-            Self::Name(start, path) => look_up(start, path, is_cached).map(Told::Name),
+            Self::Go(going) => look_up(going, is_cached).map(Told::Led),
             Self::Reach(wanted) => wanted.reach(is_cached).map(Told::Reached),
         }
     }
@@ -108,16 +134,14 @@ impl Paths {
         Self { stop, asker: None }
     }
 
-    /// The name of the file that a path leads to, as its mount namespace has it; its last part may
-    /// be missing, and then its folder must be there.
+    /// What a path leads to, whose last part may be missing; then its folder must be there.
     ///
     /// # Errors
     /// `NotFound` where the folder is missing; `TimedOut` where the run ended before it was known;
-    /// those of `openat2(2)`, and of making a thread; an error where the path begins outside of the
-    /// task's root, and leaves the folder that it begins in.
-    pub fn resolve(&mut self, start: Start, path: &[u8]) -> io::Result<Vec<u8>> {
-        match self.told(Job::Name(start, path.to_owned()))? {
-            Told::Name(name) => Ok(name),
+    /// those of `openat2(2)`, and of making a thread.
+    pub(super) fn go(&mut self, going: Going) -> io::Result<Led> {
+        match self.told(Job::Go(going))? {
+            Told::Led(led) => Ok(led),
             Told::Reached(_) => Err(io::ErrorKind::Other.into()),
         }
     }
@@ -129,7 +153,7 @@ impl Paths {
     pub fn reach(&mut self, wanted: Wanted) -> io::Result<Reached> {
         match self.told(Job::Reach(wanted))? {
             Told::Reached(reached) => Ok(reached),
-            Told::Name(_) => Err(io::ErrorKind::Other.into()),
+            Told::Led(_) => Err(io::ErrorKind::Other.into()),
         }
     }
 
@@ -206,18 +230,61 @@ pub(super) fn from_root(
     Ok([inside.as_slice(), b"/", path].concat())
 }
 
-fn look_up(start: &Start, path: &[u8], is_cached: bool) -> io::Result<Vec<u8>> {
-    let Some(folder) = &start.folder else {
-        return from(start.root.as_fd(), path, (Within::Root, is_cached));
-    };
-    // A path that stays below its folder needs no root, which may be elsewhere (`chroot(2)`).
-    match from(folder.as_fd(), path, (Within::Folder, is_cached)) {
-        Err(error) if error.raw_os_error() == Some(libc::EXDEV) => {}
-        known => return known,
+/// Goes a path as the kernel does. What it does for the thread alone, in procfs, and what it says
+/// nothing of is gone part by part.
+fn look_up(going: &Going, is_cached: bool) -> io::Result<Led> {
+    match at_once(going, is_cached) {
+        Ok(Some(led)) => Ok(led),
+        // A file system may have to be asked.
+        _ if is_cached => Err(io::Error::from_raw_os_error(libc::EAGAIN)),
+        _ => walk(going),
     }
-    let root = start.root.as_fd();
-    let whole = from_root(root, folder.as_fd(), path, is_cached)?;
-    from(root, &whole, (Within::Root, is_cached))
+}
+
+/// The same at one go, where the kernel can tell; `None` where it cannot.
+fn at_once(going: &Going, is_cached: bool) -> io::Result<Option<Led>> {
+    let open = |path: &[u8], follows| opened(&going.start, path, (follows, is_cached));
+    let (path, follows) = (going.path.as_slice(), going.follows);
+    match open(path, follows) {
+        Ok(file) => {
+            let name = link(file.as_fd())?;
+            return Ok(told(name, Some(file)));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let (folder, last) = cut(path);
+    if !is_plain(last) {
+        return Ok(None);
+    }
+    if follows {
+        // A link that leads nowhere leads to what is missing.
+        match open(path, false) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            link => return link.map(|_| None),
+        }
+    }
+    let folder = link(open(folder, true)?.as_fd())?;
+    Ok(told(below_folder(folder, last), None))
+}
+
+/// What the kernel tells of procfs it tells for whoever asks.
+fn told(name: Vec<u8>, file: Option<OwnedFd>) -> Option<Led> {
+    let is_itself = false;
+    (!is_of_procfs(&name)).then_some(Led {
+        name,
+        file,
+        is_itself,
+    })
+}
+
+/// The name of what lies in a folder.
+pub(super) fn below_folder(mut folder: Vec<u8>, last: &[u8]) -> Vec<u8> {
+    if folder != b"/" {
+        folder.push(b'/');
+    }
+    folder.extend_from_slice(last);
+    folder
 }
 
 /// The path of a folder from a root.
@@ -254,26 +321,6 @@ pub(super) fn cut(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// The name of the file that a path leads to from a place, or of its folder with its last part.
-fn from(
-    place: BorrowedFd<'_>,
-    path: &[u8],
-    (within, is_cached): (Within, bool),
-) -> io::Result<Vec<u8>> {
-    let name_of = |path: &[u8]| link(open_place(place, path, within, is_cached)?.as_fd());
-    match name_of(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        other => return other,
-    }
-    let (folder, last) = cut(path);
-    let mut name = name_of(folder)?;
-    if name != b"/" {
-        name.push(b'/');
-    }
-    name.extend_from_slice(last);
-    Ok(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -288,12 +335,18 @@ mod tests {
         options.open(path).expect("a folder")
     }
 
-    fn looked_up(root: &Path, folder: &Path, path: &str) -> io::Result<Vec<u8>> {
-        let start = Start {
-            root: place(root),
-            folder: (!path.starts_with('/')).then(|| place(folder)),
+    /// Where a path of this thread leads.
+    fn looked_up(root: &Path, folder: &Path, path: &str, follows: bool) -> io::Result<Led> {
+        let going = Going {
+            thread: nix::unistd::gettid().as_raw() as u32,
+            start: Start {
+                root: place(root),
+                folder: (!path.starts_with('/')).then(|| place(folder)),
+            },
+            path: path.into(),
+            follows,
         };
-        look_up(&start, path.as_bytes(), false)
+        look_up(&going, false)
     }
 
     #[test]
@@ -312,8 +365,10 @@ mod tests {
             (&jail, &dir, "it", Some(dir.join("it"))),
             (&jail, &dir, "jail/in/new", Some(folder.join("new"))),
             (&jail, &dir, "jail/../new", Some(dir.join("new"))),
-            (&jail, &dir, "../new", None),
-            (&jail, &dir, "jail/in/root", None),
+            (&jail, &dir, "../new", dir.parent().map(|it| it.join("new"))),
+            (&jail, &dir, "jail/in/root", Some(folder.clone())),
+            (&jail, &dir, "none/new", None),
+            (&jail, &folder, "root/root/new/..", None),
             (&jail, &folder, "../new", Some(jail.join("new"))),
             (&jail, &folder, "../../../in/new", Some(folder.join("new"))),
             (&jail, &folder, "root/new", Some(folder.join("new"))),
@@ -321,8 +376,107 @@ mod tests {
             (&jail, &dir, "/in/new", Some(folder.join("new"))),
             (&dir, &folder, "../../it", Some(dir.join("it"))),
         ] {
-            let found = looked_up(root, start, path);
+            let found = looked_up(root, start, path, true).map(|led| led.name);
             assert_eq!(found.ok(), expected.as_deref().map(name), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_link_of_procfs_leads_to_the_very_file_and_what_is_behind_it_is_in_its_folder() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let dir = dir.path().canonicalize().expect("it");
+        fs::create_dir(dir.join("in")).expect("a folder");
+        fs::write(dir.join("gone"), "").expect("a file");
+        symlink("in", dir.join("link")).expect("a link");
+        let (folder, gone) = (place(&dir.join("in")), place(&dir.join("gone")));
+        let mut options = File::options();
+        options.read(true);
+        options.custom_flags(libc::O_PATH | libc::O_NOFOLLOW);
+        let to_link = options.open(dir.join("link")).expect("the link itself");
+        let (folder, to_link) = (folder.as_raw_fd(), to_link.as_raw_fd());
+        let number = gone.as_raw_fd();
+        let (root, process) = (Path::new("/"), std::process::id());
+        symlink(format!("/proc/self/fd/{number}"), dir.join("by")).expect("a link");
+        symlink(format!("/proc/self/fd/{folder}/new"), dir.join("to")).expect("a link");
+        // A path from a folder, of which the link itself is in no procfs.
+        let up = "../".repeat(dir.components().count());
+        let relative = format!("{up}proc/thread-self/fd/{folder}");
+        symlink(relative, dir.join("relative")).expect("a link");
+        fs::remove_file(dir.join("gone")).expect("it goes");
+        let below = |path: &str| dir.join(path).to_string_lossy().into_owned();
+        let removed = format!("{} (deleted)", below("gone"));
+        let own = |word: &str| format!("/proc/{process}/{word}");
+        for (path, follows, name, is_itself, is_there) in [
+            (
+                format!("/proc/self/fd/{number}"),
+                true,
+                &removed,
+                true,
+                true,
+            ),
+            (format!("/dev/fd/{number}"), true, &removed, true, true),
+            ("by".to_owned(), true, &removed, true, true),
+            ("relative".to_owned(), true, &below("in"), true, true),
+            ("by".to_owned(), false, &below("by"), false, true),
+            (own(&format!("fd/{folder}")), true, &below("in"), true, true),
+            (
+                own(&format!("fd/{to_link}")),
+                true,
+                &below("link"),
+                true,
+                true,
+            ),
+            (
+                format!("/proc/thread-self/fd/{folder}/new"),
+                false,
+                &below("in/new"),
+                false,
+                false,
+            ),
+            (
+                format!("/proc/self/fd/{folder}/../in"),
+                true,
+                &below("in"),
+                false,
+                true,
+            ),
+            (
+                format!("/proc/self/task/../fd/{folder}/."),
+                true,
+                &below("in"),
+                false,
+                true,
+            ),
+            (
+                format!("/proc/self/root{}", below("link")),
+                true,
+                &below("in"),
+                false,
+                true,
+            ),
+            ("to".to_owned(), true, &below("in/new"), false, false),
+        ] {
+            let led = looked_up(root, &dir, &path, follows).expect(&path);
+            assert_eq!(String::from_utf8_lossy(&led.name), **name, "{path}");
+            assert_eq!(
+                (led.is_itself, led.file.is_some()),
+                (is_itself, is_there),
+                "{path}"
+            );
+        }
+        for (path, error) in [
+            ("/proc/self/fd/none".to_owned(), None),
+            (own("fd/9999/new"), Some(libc::ENOENT)),
+            (format!("/proc/self/fd/{to_link}/new"), Some(libc::ENOTDIR)),
+        ] {
+            let led = looked_up(root, &dir, &path, true);
+            let found = led.map(|led| led.file.is_some());
+            let expected = error.map_or(Ok(false), Err);
+            assert_eq!(
+                found.map_err(|it| it.raw_os_error().unwrap_or(0)),
+                expected,
+                "{path}"
+            );
         }
     }
 }

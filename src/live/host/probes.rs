@@ -80,14 +80,6 @@ impl Host {
         })
     }
 
-    /// The number of the descriptor that a path of a process means, where it means one of its own
-    /// by procfs: as `linkat(2)` tells to name a file that has no name.
-    #[must_use]
-    pub fn descriptor_of_path(path: &[u8]) -> Option<i32> {
-        let number = path.strip_prefix(b"/proc/self/fd/".as_slice())?;
-        std::str::from_utf8(number).ok()?.parse().ok()
-    }
-
     /// The path by which the kernel finds the file of a descriptor of this process, whatever its
     /// name.
     #[must_use]

@@ -5,10 +5,12 @@ use super::files::PROCFS;
 use super::process::value;
 use crate::sys::gate::{Within, open_place};
 use crate::sys::inode::{self, Inode};
+use nix::sys::statfs::{PROC_SUPER_MAGIC, fstatfs};
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
 
 /// The signals that are ignored, stop or make a core if nothing else is said (`signal(7)`;
 /// `sig_kernel_coredump()`, include/linux/signal.h).
@@ -104,7 +106,60 @@ fn sleeps_at(line: &str) -> Option<(u64, u64)> {
     (number >= 0).then_some((word()?, word()?))
 }
 
+/// `PROC_ROOT_INO`, include/linux/proc_ns.h.
+const ROOT: u64 = 1;
+
+/// The namespace of pids that a task is in, by its folder, and its ids: first that of the namespace
+/// of this procfs, last that of its own.
+fn ids_of(folder: &Path) -> io::Result<(Vec<u8>, Vec<u32>)> {
+    let namespace = std::fs::read_link(folder.join("ns/pid"))?;
+    let status = std::fs::read(folder.join("status"))?;
+    let status = String::from_utf8_lossy(&status);
+    let ids = value(&status, "NSpid:").ok_or(io::ErrorKind::InvalidData)?;
+    let ids = ids.split_whitespace().map(str::parse);
+    let ids: Result<_, _> = ids.collect();
+    let ids = ids.map_err(|_| io::ErrorKind::InvalidData)?;
+    Ok((namespace.into_os_string().into_vec(), ids))
+}
+
 impl Host {
+    /// Where the links that lead each task to itself (`self`, `thread-self`) lead a thread, from
+    /// the folder of the procfs that they lie in; `None` for another link.
+    ///
+    /// # Errors
+    /// Those of reading procfs; that the process is none of that procfs.
+    pub fn own_link(
+        folder: BorrowedFd<'_>,
+        name: &[u8],
+        thread: u32,
+    ) -> io::Result<Option<Vec<u8>>> {
+        let is_one = matches!(name, b"self" | b"thread-self")
+            && fstatfs(folder)?.filesystem_type() == PROC_SUPER_MAGIC
+            && inode::of(folder)?.number == ROOT;
+        if !is_one {
+            return Ok(None);
+        }
+        let host = Self::running();
+        let process = host.process_of(thread).ok_or(io::ErrorKind::NotFound)?;
+        let task = |id: u32| host.root.join(format!("proc/{id}"));
+        let own = ids_of(&task(process))?;
+        let there = Self::path_of_descriptor(folder.as_raw_fd());
+        // Of a namespace and the id in it there is one process.
+        let is_it = |id: &u32| {
+            let other = ids_of(&there.join(id.to_string()));
+            other.is_ok_and(|(space, ids)| space == own.0 && ids.last() == own.1.last())
+        };
+        let none = || io::Error::other("the process is none of that procfs");
+        let place = own.1.iter().position(is_it).ok_or_else(none)?;
+        let of_process = own.1.get(place).ok_or_else(none)?;
+        if name == b"self" {
+            return Ok(Some(of_process.to_string().into()));
+        }
+        let ids = ids_of(&task(thread))?.1;
+        let of_thread = ids.get(place).ok_or_else(none)?;
+        Ok(Some(format!("{of_process}/task/{of_thread}").into()))
+    }
+
     /// By whom a thread makes files; `None` where it is gone, or the kernel does not say.
     #[must_use]
     pub fn maker(&self, thread: u32) -> Option<MakerIds> {

@@ -2,7 +2,7 @@
 
 use super::of_sockets::Stream;
 use crate::crash::{Act, Maker, Opened, SENDING, Spot, Target, Watched};
-use perf_live::gate::{Look, Named, OpenFile};
+use perf_live::gate::{Led, Look, Named, OpenFile};
 use std::collections::BTreeSet;
 use std::io;
 
@@ -96,6 +96,30 @@ impl OfCall<'_> {
         }))
     }
 
+    /// What a path leads to, at whose end a link is followed or not: of the watched files.
+    ///
+    /// # Errors
+    /// Its folder is not there; it is not known where it leads.
+    pub(super) fn target_at(
+        &mut self,
+        folder: i32,
+        path: u64,
+        follows: bool,
+    ) -> io::Result<Option<Target>> {
+        let Led {
+            name,
+            file,
+            is_itself,
+        } = self.look.led(folder, path, follows)?;
+        match file {
+            Some(file) if is_itself => {
+                let opened = self.opened_of(Some(OpenFile::of_place(file)?))?;
+                Ok(opened.map(Target::Opened))
+            }
+            _ => Ok(self.target_of(Named::of(name))),
+        }
+    }
+
     /// The watched file behind a descriptor that may be not open.
     ///
     /// # Errors
@@ -177,9 +201,8 @@ impl OfCall<'_> {
         }
         let by = self.maker()?;
         if has(libc::O_TMPFILE) {
-            let named = self.look.followed(folder, self.word(path))?;
-            let folder = self.below(&whole(&named));
-            return Ok(match folder {
+            let led = self.look.led(folder, self.word(path), true)?;
+            return Ok(match self.below(&led.name) {
                 Some(folder) => Act::Nameless {
                     folder: Some(folder),
                     mode,
@@ -192,19 +215,17 @@ impl OfCall<'_> {
             return Ok(Act::Nothing);
         }
         let follows = !(has(libc::O_NOFOLLOW) || has(libc::O_CREAT) && has(libc::O_EXCL));
-        let named = match follows {
-            true => self.look.followed(folder, self.word(path))?,
-            false => self.look.named(folder, self.word(path))?,
-        };
-        Ok(match self.spot(named) {
-            None => Act::Nothing,
-            Some(at) => Act::Open {
+        Ok(match self.target_at(folder, self.word(path), follows)? {
+            Some(Target::Named(at)) => Act::Open {
                 at,
                 creates: has(libc::O_CREAT),
                 empties: has(libc::O_TRUNC),
                 mode,
                 by,
             },
+            // It is there: it is emptied at most.
+            Some(file @ Target::Opened(_)) if has(libc::O_TRUNC) => Act::Truncate { file, size: 0 },
+            _ => Act::Nothing,
         })
     }
 
@@ -233,13 +254,9 @@ impl OfCall<'_> {
 
     fn size(&mut self, name: &str) -> io::Result<Act> {
         if name == "truncate" {
-            let named = self.look.followed(libc::AT_FDCWD, self.word(0))?;
+            let file = self.target_at(libc::AT_FDCWD, self.word(0), true)?;
             let size = self.word(1);
-            let at = self.spot(named);
-            return Ok(at.map_or(Act::Nothing, |at| Act::Truncate {
-                file: Target::Named(at),
-                size,
-            }));
+            return Ok(file.map_or(Act::Nothing, |file| Act::Truncate { file, size }));
         }
         let file = self.descriptor(0)?.filter(OpenFile::is_regular);
         let Some(file) = self.opened_of(file)? else {
@@ -282,11 +299,7 @@ impl OfCall<'_> {
             return Ok(opened.map(Target::Opened));
         }
         let follows = name != "lchown" && flags & libc::AT_SYMLINK_NOFOLLOW as u64 == 0;
-        let named = match follows {
-            true => self.look.followed(folder, self.word(path))?,
-            false => self.look.named(folder, self.word(path))?,
-        };
-        Ok(self.target_of(named))
+        self.target_at(folder, self.word(path), follows)
     }
 
     fn mode(&mut self, name: &str) -> io::Result<Act> {

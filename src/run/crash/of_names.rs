@@ -3,7 +3,6 @@
 use super::of_call::OfCall;
 use crate::crash::{Act, Replacing, Spot, Target};
 use perf_live::gate::Named;
-use perf_live::host::Host;
 use std::io;
 
 impl OfCall<'_> {
@@ -70,26 +69,17 @@ impl OfCall<'_> {
         };
         let to = self.named(to.0, to.1)?;
         let has = |flag: i32| flags & flag as u64 != 0;
-        let path = self.look.string(self.word(from.1))?;
-        let number = match (
-            has(libc::AT_EMPTY_PATH) && path.is_empty(),
-            Host::descriptor_of_path(&path),
-        ) {
-            (true, _) => Some(from.0),
-            (_, Some(number)) if has(libc::AT_SYMLINK_FOLLOW) => Some(number),
-            _ => None,
-        };
-        let of = match number {
-            Some(number) => {
-                let file = self.look.descriptor(number)?;
+        let is_empty = has(libc::AT_EMPTY_PATH) && self.look.string(self.word(from.1))?.is_empty();
+        let of = match is_empty {
+            true => {
+                let file = self.look.descriptor(from.0)?;
                 let opened = self.opened_of(file)?;
                 opened.map(Target::Opened)
             }
-            None if has(libc::AT_SYMLINK_FOLLOW) => {
-                let named = self.look.followed(from.0, self.word(from.1))?;
-                self.spot(named).map(Target::Named)
+            false => {
+                let follows = has(libc::AT_SYMLINK_FOLLOW);
+                self.target_at(from.0, self.word(from.1), follows)?
             }
-            None => self.named(from.0, from.1)?.map(Target::Named),
         };
         Ok(match (of, to) {
             (Some(of), Some(to)) => Act::Link { of, to },

@@ -126,11 +126,7 @@ impl OfCall<'_> {
             };
         }
         let follows = !name.starts_with('l') && flags & libc::AT_SYMLINK_NOFOLLOW == 0;
-        let named = match follows {
-            true => self.look.followed(folder, path)?,
-            false => self.look.named(folder, path)?,
-        };
-        Ok(self.target_of(named))
+        self.target_at(folder, path, follows)
     }
 }
 
