@@ -121,6 +121,7 @@ impl Run<()> {
             used_by_main: exited.usage,
             struck: Known::Yes(Vec::new()),
             usage,
+            crash: Known::No("no state that a power cut may leave was tried".to_owned()),
             ..Self::recorded(account)
         }
     }

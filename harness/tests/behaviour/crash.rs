@@ -69,6 +69,8 @@ fn is_unknown(project: &Project, why: &str) {
     let run = project.harness(&["crash", "scenarios/it.yaml"]);
     run.assert_status(99);
     assert!(run.stderr.contains(why), "{}", run.stderr);
+    let of_another = run.stderr.contains("recording");
+    assert!(!of_another, "nothing was recorded: {}", run.stderr);
     project.assert_nothing_left();
 }
 

@@ -136,7 +136,9 @@ impl Suite<'_> {
         let run = self.logged(item, &plan, control)?;
         let Some(built) = run.changes.as_deref().filter(|it| it.unknown.is_empty()) else {
             let unknown = run.changes.iter().flat_map(|built| &built.unknown);
-            let why = unknown.map(String::as_str).chain(run.crash.no());
+            // Of a log that is there, nothing but that it is not whole.
+            let missing = run.crash.no().filter(|_| run.changes.is_none());
+            let why = unknown.map(String::as_str).chain(missing);
             let unknown = |why| Finding::unknown(verdict::About::Crash, why);
             return Err(CrashError::NoPass {
                 verdict: Verdict::Incomplete,
