@@ -183,7 +183,7 @@ impl Cutter<'_> {
             let part = |at: &Place| Part::Name(at.clone());
             let piece = self.order.push(step, part(to), Class::Name, vec![new]);
             let other = self.order.push(step, part(from), Class::Name, vec![old]);
-            // The file is never in neither.
+            // The file is never in neither, unless the new folder itself is lost.
             if !exchange {
                 self.order.after(other, piece);
             }

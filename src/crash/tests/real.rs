@@ -172,6 +172,32 @@ fn a_file_that_moves_to_another_folder_has_both_names_on_btrfs_for_a_moment() {
 }
 
 #[test]
+fn a_file_that_moves_into_a_new_folder_is_lost_with_it_where_names_have_no_order() {
+    let make = || enter("m", NEW_FOLDER);
+    let move_it = || rename(at(ROOT, "a"), at(NEW_FOLDER, "c"), None);
+    for (model, in_order) in [
+        ("ext4", true),
+        ("xfs", true),
+        ("btrfs", false),
+        ("posix", false),
+    ] {
+        let held = |steps| left(model, steps, &["a", "m/c"]);
+        let none = vec![None, None];
+        // The sync is of what is in the folder, and not of its name.
+        let synced = held(vec![make(), move_it(), sync(NEW_FOLDER)]);
+        assert_eq!(!synced.contains(&none), in_order, "{model}: {synced:?}");
+        for steps in [
+            vec![make(), sync(ROOT), move_it()],
+            vec![make(), sync(ROOT), move_it(), sync(NEW_FOLDER)],
+            vec![make(), move_it(), sync(ROOT)],
+        ] {
+            let held = held(steps);
+            assert!(!held.contains(&none), "{model}: {held:?}");
+        }
+    }
+}
+
+#[test]
 fn a_sync_of_btrfs_does_not_bring_the_changes_before_it() {
     let steps = || vec![enter("m", NEW_FOLDER), enter("n", NEW), sync(NEW)];
     let of = |model| left(model, steps(), &["m", "n"]);
