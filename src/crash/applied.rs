@@ -40,6 +40,13 @@ pub(super) fn apply(tree: &mut Tree, change: &Change) {
                 replay::set(&mut node.attributes, attribute);
             }
         }
+        Change::Give { node, owner, mode } => {
+            if let Some(node) = tree.nodes.get_mut(node) {
+                for attribute in replay::given(*owner, *mode) {
+                    replay::set(&mut node.attributes, &attribute);
+                }
+            }
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::crash::explore::Part;
 use crate::crash::log::{Attribute, Change, Log, Step};
 use crate::crash::model::Model;
 use crate::crash::order::Order;
-use crate::crash::replay::Replay;
+use crate::crash::replay::{Replay, given};
 use crate::crash::tree::{Node, NodeId, Place};
 use crate::crash::uncovered::uncovered;
 
@@ -158,6 +158,12 @@ impl Cutter<'_> {
             }
             Change::Set { node, attribute } => {
                 let writes = vec![Write::Attribute(*node, attribute.clone())];
+                self.order.push(step, Part::Whole, Class::Attribute, writes);
+            }
+            Change::Give { node, owner, mode } => {
+                // One change of the inode (`notify_change()`, fs/attr.c).
+                let attributes = given(*owner, *mode).into_iter();
+                let writes = attributes.map(|it| Write::Attribute(*node, it)).collect();
                 self.order.push(step, Part::Whole, Class::Attribute, writes);
             }
         }

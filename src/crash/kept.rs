@@ -342,6 +342,7 @@ mod tests {
             call,
             time: Nanos(u64::MAX),
             act,
+            left: None,
         };
         let all = vec![
             seen("fsync", Act::Maps(of(Some(b"\xff")))),

@@ -80,6 +80,15 @@ pub enum Change {
         /// The attribute, with its new value.
         attribute: Attribute,
     },
+    /// `chown` of a file whose set-user-ID or set-group-ID bit goes with it: both at once.
+    Give {
+        /// The node.
+        node: NodeId,
+        /// The user and the group.
+        owner: (u32, u32),
+        /// The permissions afterwards, `07777` of the mode.
+        mode: u32,
+    },
 }
 
 /// A step of a log.

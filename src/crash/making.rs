@@ -37,15 +37,6 @@ impl Builder {
         self.calls.push(call.to_owned());
     }
 
-    fn new_node(&mut self, kind: Kind, attributes: Attributes) -> NodeId {
-        let id = NodeId(self.next);
-        self.next += 1;
-        let node = Node { kind, attributes };
-        self.now.nodes.insert(id, node.clone());
-        self.made.push((id, node));
-        id
-    }
-
     fn walk(&self, path: &[u8]) -> Option<NodeId> {
         let mut at = self.now.root;
         for part in path.split(|byte| *byte == b'/') {
@@ -158,6 +149,7 @@ impl Builder {
                             let change = Change::Truncate { node, size: 0 };
                             self.step(Step::Change(change), &call);
                         }
+                        self.takes_bits(node, seen.left, &call);
                         // A link that leads nowhere, through which a file was made.
                         let is_link = self.now.nodes.get(&node);
                         if is_link.is_some_and(|node| matches!(node.kind, Kind::Link(_))) {
@@ -227,33 +219,6 @@ impl Builder {
         Some(())
     }
 
-    fn enter(&mut self, at: Place, kind: Kind, mode: u32, by: Maker, call: &str) {
-        let is_folder = matches!(kind, Kind::Folder(_));
-        let attributes = self.inherited(Some(at.folder), (mode, by), is_folder);
-        let node = self.new_node(kind, attributes);
-        self.step(Step::Change(Change::Enter { at, node }), call);
-    }
-
-    /// What a new file in a folder has: a folder with the set-group-ID bit gives its group, and to
-    /// folders the bit as well (`inode_init_owner()`, fs/inode.c).
-    fn inherited(
-        &self,
-        folder: Option<NodeId>,
-        (mode, by): (u32, Maker),
-        is_folder: bool,
-    ) -> Attributes {
-        let folder = folder.and_then(|folder| self.now.nodes.get(&folder));
-        let giver = folder.map(|folder| &folder.attributes);
-        let giver = giver.filter(|giver| giver.mode & libc::S_ISGID != 0);
-        let bit = giver.filter(|_| is_folder).map_or(0, |_| libc::S_ISGID);
-        Attributes {
-            mode: mode & 0o7777 & !by.umask | bit,
-            owner: by.owner.0,
-            group: giver.map_or(by.owner.1, |giver| giver.group),
-            xattrs: BTreeMap::new(),
-        }
-    }
-
     fn rename(
         &mut self,
         (from, to): (&Spot, &Spot),
@@ -283,6 +248,16 @@ impl Builder {
         Some(())
     }
 
+    /// Adds that a change of what is in a file took permissions away: a write does so before it
+    /// (`file_remove_privs()`, fs/inode.c), and a truncation with it.
+    fn takes_bits(&mut self, node: NodeId, left: Option<u32>, call: &str) {
+        let had = self.now.nodes.get(&node).map(|it| it.attributes.mode);
+        if let Some(mode) = left.filter(|left| had != Some(*left)) {
+            let attribute = Attribute::Mode(mode);
+            self.step(Step::Change(Change::Set { node, attribute }), call);
+        }
+    }
+
     fn changed_file(&mut self, seen: &Seen, value: u64, call: &str) -> Option<()> {
         match &seen.act {
             Act::Write {
@@ -298,6 +273,7 @@ impl Builder {
                 };
                 let length = usize::try_from(value).unwrap_or(usize::MAX);
                 let bytes = bytes.get(..length)?.into();
+                self.takes_bits(node, seen.left, call);
                 if at.checked_add(value).is_none_or(|end| end > LARGEST) {
                     self.doubt(format!("`{call}` makes a file too large to be kept"));
                 } else if value > 0 {
@@ -320,6 +296,7 @@ impl Builder {
                     let change = Change::Truncate { node, size: *size };
                     self.step(Step::Change(change), call);
                 }
+                self.takes_bits(node, seen.left, call);
             }
             Act::Allocate {
                 file,
@@ -328,25 +305,34 @@ impl Builder {
                 length,
             } => {
                 let node = self.opened(file)?;
+                self.takes_bits(node, seen.left, call);
                 self.allocate(node, *mode, (*at, *length), call);
             }
             Act::Mode { file, mode } => {
                 let node = self.target(file)?;
-                let attribute = Attribute::Mode(mode & 0o7777);
+                let attribute = Attribute::Mode(seen.left.unwrap_or(mode & 0o7777));
                 self.step(Step::Change(Change::Set { node, attribute }), call);
             }
             Act::Permissions { file, mode } => {
                 let node = self.target(file)?;
                 let old = self.now.nodes.get(&node)?.attributes.mode;
-                let attribute = Attribute::Mode(old & 0o7000 | mode & 0o777);
+                let mode = seen.left.unwrap_or(old & 0o7000 | mode & 0o777);
+                let attribute = Attribute::Mode(mode);
                 self.step(Step::Change(Change::Set { node, attribute }), call);
             }
             Act::Owner { file, user, group } => {
                 let node = self.target(file)?;
-                let old = self.now.nodes.get(&node)?.attributes.clone();
+                let old = &self.now.nodes.get(&node)?.attributes;
                 let or = |new: u32, old| if new == u32::MAX { old } else { new };
-                let attribute = Attribute::Owner(or(*user, old.owner), or(*group, old.group));
-                self.step(Step::Change(Change::Set { node, attribute }), call);
+                let owner = (or(*user, old.owner), or(*group, old.group));
+                let change = match seen.left.filter(|mode| *mode != old.mode) {
+                    Some(mode) => Change::Give { node, owner, mode },
+                    None => {
+                        let attribute = Attribute::Owner(owner.0, owner.1);
+                        Change::Set { node, attribute }
+                    }
+                };
+                self.step(Step::Change(change), call);
             }
             Act::Xattr { file, name, value } => {
                 let node = self.target(file)?;

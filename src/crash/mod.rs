@@ -45,6 +45,7 @@ mod content;
 mod cut;
 mod described;
 mod disk;
+mod entering;
 mod explore;
 mod kept;
 mod log;

@@ -141,6 +141,13 @@ impl Replay {
                 set(&mut node.attributes, attribute);
                 Ok(())
             }
+            Change::Give { node, owner, mode } => {
+                let node = self.tree.nodes.get_mut(node).ok_or(Fault::NoNode(*node))?;
+                for attribute in given(*owner, *mode) {
+                    set(&mut node.attributes, &attribute);
+                }
+                Ok(())
+            }
         }
     }
 
@@ -257,6 +264,11 @@ fn end(at: u64, len: usize) -> Result<u64, Fault> {
     at.checked_add(len as u64)
         .filter(|end| *end <= LARGEST)
         .ok_or(Fault::TooLarge(at))
+}
+
+/// What a change of the owner changes that changes the permissions with it.
+pub(crate) fn given((user, group): (u32, u32), mode: u32) -> [Attribute; 2] {
+    [Attribute::Owner(user, group), Attribute::Mode(mode)]
 }
 
 /// Sets an attribute.

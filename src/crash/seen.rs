@@ -21,6 +21,10 @@ pub struct Seen {
     pub time: Nanos,
     /// What it is about to do.
     pub act: Act,
+    /// The permissions, `07777` of the mode, that its file had when the call was over; of a call
+    /// that may take some away by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<u32>,
 }
 
 /// A name in a folder.

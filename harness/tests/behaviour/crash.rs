@@ -1,5 +1,6 @@
 //! What a power cut may leave is tried, all of it, or the run is incomplete.
 
+mod bits;
 mod holes;
 mod labels;
 mod magic;

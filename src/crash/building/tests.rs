@@ -1,5 +1,7 @@
 use super::*;
-use crate::crash::{Begin, Content, Maker, Node, Opened, Replacing, Spot, Synced, Target};
+use crate::crash::{
+    Attribute, Begin, Change, Content, Maker, Node, Opened, Replacing, Spot, Synced, Target,
+};
 
 fn spot(name: &str) -> Spot {
     Spot {
@@ -73,6 +75,7 @@ fn built(calls: Vec<(&'static str, Act, i64)>) -> Built {
             call,
             time: Nanos(time),
             act,
+            left: None,
         });
         ended.push(Ended {
             thread: 1,
@@ -269,6 +272,7 @@ fn what_does_not_fit_together_is_not_known() {
         call,
         time: Nanos(time),
         act,
+        left: None,
     };
     let end = |thread, call, returned| Ended {
         thread,
@@ -314,6 +318,7 @@ fn a_call_that_a_filter_answered_is_named_in_place_of_the_one_that_was_seen_next
         call: "unlink",
         time: Nanos(3),
         act: Act::Remove(spot("old")),
+        left: None,
     };
     let end = Ended {
         unentered: false,
@@ -392,4 +397,100 @@ fn an_inode_that_comes_again_is_the_file_that_was_mapped_last() {
         ("exit", stored, 0),
     ]);
     assert_eq!(content(&built, "new"), Some(b"NEW".to_vec()));
+}
+
+#[test]
+fn permissions_that_a_call_took_are_in_its_change_of_the_owner_and_before_its_bytes() {
+    let file = || Target::Named(spot("old"));
+    let mode = |mode| Act::Mode { file: file(), mode };
+    let owner = |user| Act::Owner {
+        file: file(),
+        user,
+        group: u32::MAX,
+    };
+    let bytes = write(opened(Some("old"), 1), Begin::End, "x").1;
+    let (mut seen, mut ended) = (Vec::new(), Vec::new());
+    for (number, (call, act, left, value)) in [
+        ("chmod", mode(0o6755), Some(0o4755), 0),
+        ("chown", owner(3), Some(0o755), 0),
+        ("chown", owner(4), Some(0o755), 0),
+        ("chmod", mode(0o4755), None, 0),
+        ("chown", owner(5), Some(0o755), -1),
+        ("write", bytes, Some(0o755), 1),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let time = Nanos(10 * number as u64);
+        seen.push(Seen {
+            thread: 1,
+            call,
+            time,
+            act,
+            left,
+        });
+        ended.push(Ended {
+            thread: 1,
+            call,
+            returned: Some((Nanos(time.0 + 5), value)),
+            unentered: false,
+        });
+    }
+    let built = build_of(seen, ended);
+    assert_eq!(built.unknown, Vec::<String>::new());
+    let node = NodeId(1);
+    let set = |attribute| Step::Change(Change::Set { node, attribute });
+    let give = Change::Give {
+        node,
+        owner: (3, 0),
+        mode: 0o755,
+    };
+    let wrote = Change::Write {
+        node,
+        at: 3,
+        bytes: b"x".to_vec().into(),
+    };
+    let expected = [
+        set(Attribute::Mode(0o4755)),
+        Step::Change(give),
+        set(Attribute::Owner(4, 0)),
+        set(Attribute::Mode(0o4755)),
+        set(Attribute::Mode(0o755)),
+        Step::Change(wrote),
+        Step::Acknowledged,
+    ];
+    assert_eq!(built.log.steps(), expected);
+    assert_eq!(built.last, built.log.last());
+}
+
+#[test]
+fn a_new_folder_has_no_bit_that_its_call_asks_for() {
+    let make = |act| ("mkdir", act, 0);
+    let by = Maker {
+        umask: 0o022,
+        ..Maker::default()
+    };
+    let (at, mode) = (spot("new"), 0o7777);
+    let folder = built(vec![make(Act::MakeFolder { at, mode, by })]);
+    let of = |built: &Built| built.last.find(b"new").map(|node| node.attributes.mode);
+    assert_eq!(of(&folder), Some(0o1755));
+    let (call, act, value) = open("new");
+    let Act::Open {
+        at,
+        creates,
+        empties,
+        by,
+        ..
+    } = act
+    else {
+        panic!("{act:?}");
+    };
+    let act = Act::Open {
+        at,
+        creates,
+        empties,
+        mode,
+        by,
+    };
+    assert_eq!(of(&built(vec![(call, act, value)])), Some(0o7755));
 }

@@ -5,6 +5,7 @@ use crate::crash::{Act, Maker, Opened, SENDING, Spot, Target, Watched};
 use perf_live::gate::{Led, Look, Named, OpenFile};
 use std::collections::BTreeSet;
 use std::io;
+use std::os::fd::OwnedFd;
 
 /// So much of a single write, or of a file that is mapped, is looked at, in bytes.
 pub(super) const MOST: u64 = 64 << 20;
@@ -27,6 +28,8 @@ pub(super) struct OfCall<'a> {
     pub(super) devices: &'a BTreeSet<u64>,
     pub(super) words: [u64; 6],
     pub(super) look: Look<'a>,
+    /// The file that it is about, if that was found.
+    pub(super) about: Option<OwnedFd>,
 }
 
 impl OfCall<'_> {
@@ -116,7 +119,11 @@ impl OfCall<'_> {
                 let opened = self.opened_of(Some(OpenFile::of_place(file)?))?;
                 Ok(opened.map(Target::Opened))
             }
-            _ => Ok(self.target_of(Named::of(name))),
+            file => {
+                let target = self.target_of(Named::of(name));
+                self.about = file.filter(|_| target.is_some());
+                Ok(target)
+            }
         }
     }
 
@@ -124,9 +131,13 @@ impl OfCall<'_> {
     ///
     /// # Errors
     /// As [`opened`](Self::opened).
-    pub(super) fn opened_of(&self, file: Option<OpenFile>) -> io::Result<Option<Opened>> {
-        let opened = file.map(|file| self.opened(&file)).transpose()?;
-        Ok(opened.flatten())
+    pub(super) fn opened_of(&mut self, file: Option<OpenFile>) -> io::Result<Option<Opened>> {
+        let Some(file) = file else {
+            return Ok(None);
+        };
+        let opened = self.opened(&file)?;
+        self.about = opened.as_ref().map(|_| file.file);
+        Ok(opened)
     }
 
     pub(super) fn maker(&self) -> io::Result<Maker> {

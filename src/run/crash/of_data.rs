@@ -116,6 +116,7 @@ impl OfCall<'_> {
             _ if of_call & 2 != 0 => Synced::Data,
             _ => Synced::No,
         };
+        self.about = Some(file.file);
         Ok(Act::Write {
             file: opened,
             begin,
@@ -165,6 +166,7 @@ impl OfCall<'_> {
             0 => Begin::At(offset(to_at, &to)?),
             _ => Begin::End,
         };
+        self.about = Some(to.file);
         Ok(Act::Write {
             file,
             begin,

@@ -105,7 +105,7 @@ impl OfCall<'_> {
 
     /// The file that such a call is about.
     fn labelled(&mut self, name: &str, is_at: bool) -> io::Result<Option<Target>> {
-        let of_descriptor = |this: &Self, number| -> io::Result<Option<Target>> {
+        let of_descriptor = |this: &mut Self, number| -> io::Result<Option<Target>> {
             let file = this.look.descriptor(number)?;
             let opened = this.opened_of(file)?;
             Ok(opened.map(Target::Opened))

@@ -1,5 +1,6 @@
 //! Looks at each call that may change the watched folder, while it is held.
 
+use super::of_bits::Settling;
 use super::of_call::{MOST, OfCall};
 use super::of_sockets::Stream;
 use crate::crash::{Act, Opened, Seen, Synced, Watched, is_held};
@@ -49,6 +50,10 @@ pub(in crate::run) struct Witness<'a> {
     mapped: Vec<(Opened, File)>,
     /// The last call that was let go on and may change something.
     last: Option<Last>,
+    /// The file of the call that is held, if the call may take permissions away.
+    settling: Option<Settling>,
+    /// The same of the last call that was let go on, by its place in `seen`.
+    settles: Option<(usize, Settling)>,
     /// What counts the ends of threads' calls.
     ends: Option<&'a EventRequest>,
     /// What counts the ends of a thread's calls, and how many were let go on since.
@@ -116,6 +121,8 @@ impl<'a> Witness<'a> {
             seen: Vec::new(),
             mapped: Vec::new(),
             last: None,
+            settling: None,
+            settles: None,
             ends,
             threads: HashMap::new(),
             remarks: BTreeSet::new(),
@@ -126,6 +133,7 @@ impl<'a> Witness<'a> {
     /// What was seen, now that no task is left that could change more.
     pub(in crate::run) fn finish(mut self) -> Witnessed {
         self.look_at_mapped(0, "exit");
+        self.look_at_permissions();
         Witnessed {
             seen: self.seen,
             remarks: self.remarks.into_iter().map(str::to_owned).collect(),
@@ -187,6 +195,15 @@ impl<'a> Witness<'a> {
         }
     }
 
+    /// What the last call left of its file's permissions, now that it is over.
+    fn look_at_permissions(&mut self) {
+        if let Some((place, settling)) = self.settles.take()
+            && let Some(seen) = self.seen.get_mut(place)
+        {
+            seen.left = settling.permissions();
+        }
+    }
+
     /// What is in the files that are mapped for writing.
     fn look_at_mapped(&mut self, thread: u32, name: &'static str) {
         for (opened, file) in &self.mapped {
@@ -205,6 +222,7 @@ impl<'a> Witness<'a> {
                         call: name,
                         time: monotonic_now(),
                         act: Act::Mapped { file, content },
+                        left: None,
                     });
                     continue;
                 }
@@ -216,6 +234,7 @@ impl<'a> Witness<'a> {
     }
 
     fn act_of(&mut self, call: &Held, name: &str) -> Act {
+        self.settling = None;
         self.act(call, name).unwrap_or_else(|error| {
             Act::Unknown(format!("what `{name}` is about could not be read: {error}"))
         })
@@ -228,6 +247,7 @@ impl<'a> Witness<'a> {
             watched: self.watched,
             devices: &self.devices,
             words: call.native_words(),
+            about: None,
             look: Look {
                 host: self.host,
                 held: call,
@@ -238,22 +258,24 @@ impl<'a> Witness<'a> {
         if call.abi != Abi::native() {
             return Ok(Act::Unknown(format!("`{name}` was made as a 32-bit call")));
         }
-        match name {
-            "mmap" => Ok(match of_call.mapping()? {
+        let act = match name {
+            "mmap" => match of_call.mapping()? {
                 None => Act::Nothing,
                 Some((opened, file)) => {
                     self.mapped.retain(|(other, _)| other.id() != opened.id());
                     self.mapped.push((opened.clone(), file));
                     Act::Maps(opened)
                 }
-            }),
-            "msync" => of_call.msync(),
-            "prctl" | "seccomp" => Ok(match asks_tracer(call, &self.held)? {
+            },
+            "msync" => of_call.msync()?,
+            "prctl" | "seccomp" => match asks_tracer(call, &self.held)? {
                 true => Act::Unknown(TRACER.to_owned()),
                 false => Act::Nothing,
-            }),
-            _ => of_call.act(name),
-        }
+            },
+            _ => of_call.act(name)?,
+        };
+        self.settling = Settling::of(&act, of_call.about)?;
+        Ok(act)
     }
 }
 
@@ -321,12 +343,17 @@ impl Judge for Witness<'_> {
                 act = Act::Unknown(why);
             }
         }
+        if act != Act::Nothing {
+            self.look_at_permissions();
+            self.settles = self.settling.take().map(|it| (self.seen.len(), it));
+        }
         self.release(call, act != Act::Nothing);
         self.seen.push(Seen {
             thread: call.thread,
             call: name,
             time: monotonic_now(),
             act,
+            left: None,
         });
         Decision::default()
     }
@@ -345,6 +372,10 @@ impl Judge for Witness<'_> {
                 let of_it = |seen: &Seen| seen.thread == call.thread && seen.call == name;
                 if let Some(place) = self.seen.iter().rposition(of_it) {
                     self.seen.remove(place);
+                    self.settles = self.settles.take().and_then(|(of, settling)| {
+                        let of = if of > place { of - 1 } else { of };
+                        (of != place).then_some((of, settling))
+                    });
                     if let Some((_, released)) = self.threads.get_mut(&call.thread) {
                         *released = released.saturating_sub(1);
                     }

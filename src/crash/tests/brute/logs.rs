@@ -179,11 +179,18 @@ fn step(dice: &mut Dice) -> Step {
             }
         }
         14 => {
-            let attribute = match dice.below(4) {
+            let attribute = match dice.below(5) {
                 0 => Attribute::Mode(dice.of(&[0o600, 0o644])),
                 1 => Attribute::Owner(1, 2),
                 2 => Attribute::Xattr(b"user.k".to_vec(), Some(b"v".to_vec())),
-                _ => Attribute::Xattr(b"user.k".to_vec(), None),
+                3 => Attribute::Xattr(b"user.k".to_vec(), None),
+                _ => {
+                    return Step::Change(Change::Give {
+                        node: any,
+                        owner: (3, 4),
+                        mode: dice.of(&[0o600, 0o755]),
+                    });
+                }
             };
             Change::Set {
                 node: any,

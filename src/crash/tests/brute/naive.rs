@@ -68,10 +68,8 @@ impl Disk {
                 );
             }
         }
-        let attributes = tree
-            .nodes
-            .iter()
-            .map(|(id, node)| (*id, node.attributes.clone()));
+        let nodes = tree.nodes.iter();
+        let attributes = nodes.map(|(id, node)| (*id, node.attributes.clone()));
         let kinds = tree.nodes.iter().map(|(id, node)| (*id, node.kind.clone()));
         let (attributes, kinds) = (attributes.collect(), Rc::new(kinds.collect()));
         Self {
@@ -420,6 +418,11 @@ fn cut(step: usize, change: &Change, model: &Model, disk: &Disk, pieces: &mut Ve
         }
         Change::Set { node, attribute } => {
             let ops = vec![Op::Set(*node, attribute.clone())];
+            add(pieces, model, step, 'a', ops);
+        }
+        Change::Give { node, owner, mode } => {
+            let both = [Attribute::Owner(owner.0, owner.1), Attribute::Mode(*mode)];
+            let ops = both.map(|it| Op::Set(*node, it)).to_vec();
             add(pieces, model, step, 'a', ops);
         }
     }
