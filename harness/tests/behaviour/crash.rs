@@ -153,6 +153,29 @@ fn threads_that_change_the_folder_are_let_through_one_at_a_time() {
 }
 
 #[test]
+fn threads_whose_calls_are_taken_back_by_signals_are_let_through_one_at_a_time() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // A call that a signal takes back ends, and has not been let through.
+    let script = "import ctypes, os, platform, signal, threading\n\
+        libc, tgkill = ctypes.CDLL(None), 131 if platform.machine() == 'aarch64' else 234\n\
+        signal.signal(signal.SIGUSR1, lambda *_: None)\n\
+        signal.siginterrupt(signal.SIGUSR1, False)\n\
+        def work(i):\n  for j in range(20):\n    \
+        file = os.open(f'{i}.{j}', os.O_CREAT | os.O_WRONLY)\n    \
+        os.write(file, bytes(50000))\n    os.fsync(file)\n    os.close(file)\n    \
+        os.rename(f'{i}.{j}', f'{i}')\n\
+        all = [threading.Thread(target=work, args=(i,)) for i in range(3)]\n\
+        [one.start() for one in all]\n\
+        while any(one.is_alive() for one in all):\n  for one in all:\n    \
+        libc.syscall(tgkill, os.getpid(), one.native_id, signal.SIGUSR1)";
+    let held = "recovers: { run: ['true'] }, states: 2";
+    let lines = crash(&python(script, held), 0, &[]);
+    let calls = lines[0]["calls"].as_array().expect("calls");
+    assert_eq!(calls.len(), 3 * 20 * 4 + 1);
+}
+
+#[test]
 fn a_writer_that_waits_for_its_reader_keeps_nobody_waiting() {
     require!(right_to_trace());
     // Each write of the first fills the pipe: it waits in it for a reader that is held at times.

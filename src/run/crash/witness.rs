@@ -56,8 +56,8 @@ pub(in crate::run) struct Witness<'a> {
     settles: Option<(usize, Settling)>,
     /// What counts the ends of threads' calls.
     ends: Option<&'a EventRequest>,
-    /// What counts the ends of a thread's calls, and how many were let go on since.
-    threads: HashMap<u32, (Option<Counter>, u64)>,
+    /// What counts the ends of a thread's calls.
+    threads: HashMap<u32, Option<Counter>>,
     remarks: BTreeSet<&'static str>,
     unknown: BTreeSet<String>,
 }
@@ -67,8 +67,8 @@ pub(in crate::run) struct Witness<'a> {
 struct Last {
     thread: u32,
     number: i32,
-    /// How many calls of its thread were let go on until then, with it.
-    released: u64,
+    /// How many calls of its thread had ended by then; `None` where nothing counts them.
+    ended: Option<u64>,
 }
 
 /// What a run's calls were seen to do.
@@ -164,35 +164,36 @@ impl<'a> Witness<'a> {
     /// Whether a thread is out of the call that it was let go on with.
     fn has_ended(&self, last: Last) -> bool {
         let thread = last.thread;
-        match self.threads.get(&thread) {
-            Some((Some(counter), _)) => {
-                let ended = counter.read().map(|counts| counts.value);
-                ended.is_ok_and(|ended| ended >= last.released)
-                    || self.host.process_of(thread).is_none()
+        match last.ended {
+            Some(before) => {
+                let ended = self.ended(thread);
+                ended.is_some_and(|ended| ended > before) || self.host.process_of(thread).is_none()
             }
-            _ => self.host.waits_in(thread) != Some(last.number),
+            None => self.host.waits_in(thread) != Some(last.number),
         }
     }
 
-    /// Notes that a call of a thread is let go on, and whether it may change something.
-    fn release(&mut self, call: &Held, changes: bool) {
+    /// How many calls of a thread have ended since they are counted.
+    fn ended(&self, thread: u32) -> Option<u64> {
+        let counter = self.threads.get(&thread)?.as_ref()?;
+        Some(counter.read().ok()?.value)
+    }
+
+    /// Notes that a call which may change something is let go on. Calls of its thread that ended
+    /// before, and were not let go on, count as well: one that a signal took back is such an end.
+    fn release(&mut self, call: &Held) {
+        let thread = call.thread;
         let open = || {
-            let counter = Counter::open(self.ends?, Counted::Task(Pid(call.thread))).ok()?;
+            let counter = Counter::open(self.ends?, Counted::Task(Pid(thread))).ok()?;
             counter.enable().ok()?;
             Some(counter)
         };
-        let (_, released) = self
-            .threads
-            .entry(call.thread)
-            .or_insert_with(|| (open(), 0));
-        *released += 1;
-        if changes {
-            self.last = Some(Last {
-                thread: call.thread,
-                number: call.number,
-                released: *released,
-            });
-        }
+        self.threads.entry(thread).or_insert_with(open);
+        self.last = Some(Last {
+            thread,
+            number: call.number,
+            ended: self.ended(thread),
+        });
     }
 
     /// What the last call left of its file's permissions, now that it is over.
@@ -346,8 +347,8 @@ impl Judge for Witness<'_> {
         if act != Act::Nothing {
             self.look_at_permissions();
             self.settles = self.settling.take().map(|it| (self.seen.len(), it));
+            self.release(call);
         }
-        self.release(call, act != Act::Nothing);
         self.seen.push(Seen {
             thread: call.thread,
             call: name,
@@ -376,9 +377,6 @@ impl Judge for Witness<'_> {
                         let of = if of > place { of - 1 } else { of };
                         (of != place).then_some((of, settling))
                     });
-                    if let Some((_, released)) = self.threads.get_mut(&call.thread) {
-                        *released = released.saturating_sub(1);
-                    }
                 }
             }
             End::Failed(why) => {
