@@ -189,6 +189,23 @@ fn a_writer_that_waits_for_its_reader_keeps_nobody_waiting() {
 }
 
 #[test]
+fn an_opening_of_a_pipe_that_waits_for_its_reader_keeps_nobody_waiting() {
+    require!(right_to_trace());
+    // What the shell opens to write it makes or empties, if it is a file.
+    let script = "mkfifo pipe; echo it > pipe & echo 1 > first; mv first second; cat pipe > out; \
+                  wait; rm pipe; grep -q it out";
+    let lines = crash(
+        &shell(script, "recovers: { run: ['true'] }, states: 2"),
+        0,
+        &[],
+    );
+    assert!(
+        lines[0]["calls"].to_string().contains("second"),
+        "{lines:?}"
+    );
+}
+
+#[test]
 fn stores_into_a_mapping_are_lost_unless_they_are_synced() {
     require!(right_to_trace());
     require!(program("python3"));

@@ -2,6 +2,7 @@
 
 use super::of_sockets::Stream;
 use crate::crash::{Act, Maker, Opened, SENDING, Spot, Target, Watched};
+use nix::sys::stat::{SFlag, fstat};
 use perf_live::gate::{Led, Look, Named, OpenFile};
 use std::collections::BTreeSet;
 use std::io;
@@ -30,6 +31,8 @@ pub(super) struct OfCall<'a> {
     pub(super) look: Look<'a>,
     /// The file that it is about, if that was found.
     pub(super) about: Option<OwnedFd>,
+    /// Whether it opens a pipe, a device or the like: it changes nothing, and may wait for another.
+    pub(super) opens_other: bool,
 }
 
 impl OfCall<'_> {
@@ -226,7 +229,12 @@ impl OfCall<'_> {
             return Ok(Act::Nothing);
         }
         let follows = !(has(libc::O_NOFOLLOW) || has(libc::O_CREAT) && has(libc::O_EXCL));
-        Ok(match self.target_at(folder, self.word(path), follows)? {
+        let target = self.target_at(folder, self.word(path), follows)?;
+        if let Some(there) = &self.about {
+            let kind = SFlag::from_bits_truncate(fstat(there)?.st_mode) & SFlag::S_IFMT;
+            self.opens_other = ![SFlag::S_IFREG, SFlag::S_IFLNK].contains(&kind);
+        }
+        Ok(match target {
             Some(Target::Named(at)) => Act::Open {
                 at,
                 creates: has(libc::O_CREAT),

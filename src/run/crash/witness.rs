@@ -52,6 +52,8 @@ pub(in crate::run) struct Witness<'a> {
     last: Option<Last>,
     /// The file of the call that is held, if the call may take permissions away.
     settling: Option<Settling>,
+    /// Whether the call that is held opens what is no regular file.
+    opens_other: bool,
     /// The same of the last call that was let go on, by its place in `seen`.
     settles: Option<(usize, Settling)>,
     /// What counts the ends of threads' calls.
@@ -122,6 +124,7 @@ impl<'a> Witness<'a> {
             mapped: Vec::new(),
             last: None,
             settling: None,
+            opens_other: false,
             settles: None,
             ends,
             threads: HashMap::new(),
@@ -235,7 +238,7 @@ impl<'a> Witness<'a> {
     }
 
     fn act_of(&mut self, call: &Held, name: &str) -> Act {
-        self.settling = None;
+        (self.settling, self.opens_other) = (None, false);
         self.act(call, name).unwrap_or_else(|error| {
             Act::Unknown(format!("what `{name}` is about could not be read: {error}"))
         })
@@ -249,6 +252,7 @@ impl<'a> Witness<'a> {
             devices: &self.devices,
             words: call.native_words(),
             about: None,
+            opens_other: false,
             look: Look {
                 host: self.host,
                 held: call,
@@ -275,6 +279,7 @@ impl<'a> Witness<'a> {
             },
             _ => of_call.act(name)?,
         };
+        self.opens_other = of_call.opens_other;
         self.settling = Settling::of(&act, of_call.about)?;
         Ok(act)
     }
@@ -335,6 +340,10 @@ impl Judge for Witness<'_> {
         if act != Act::Nothing && self.last.is_some_and(|last| last.thread != call.thread) {
             self.let_end(call.thread);
             act = self.act_of(call, name);
+        }
+        // Nobody waits for it either, now that no call gives its name to another file.
+        if self.opens_other {
+            act = Act::Nothing;
         }
         if is_moment(&act) && !self.mapped.is_empty() {
             self.look_at_mapped(call.thread, name);
