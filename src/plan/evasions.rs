@@ -6,6 +6,7 @@ use super::error::EventsError;
 use super::events::{EventsPlan, Grouping, Meaning};
 use super::wanted::Wanted;
 use perf_live::host::{Catalogue, HostError};
+use perf_records::glob::{glob, is_glob};
 use perf_records::units::TracepointName;
 use syscall_model::names::{self, Abi};
 use syscall_model::select::Selection;
@@ -26,13 +27,15 @@ const LEGACY: &str = "vsyscall:emulate_vsyscall";
 pub(super) fn beside<'w>(wants: &'w [Wanted], selection: Option<&Selection>) -> Vec<&'w str> {
     let mut words = Vec::new();
     if wants.contains(&Wanted::Evasions) {
-        words.extend(own_tracepoints(wants).filter(|call| parse(&[call]).is_some()));
-        if selection.is_some_and(|selection| selection.names().any(uring::does)) {
+        let own = named_calls(wants);
+        let both = || selection.into_iter().chain(&own);
+        if both().flat_map(Selection::names).any(uring::does) {
             words.extend(["io_uring_setup", "io_uring_enter"]);
         }
-        if selection.is_some_and(|selection| selection.names().any(uring::aio_does)) {
+        if both().flat_map(Selection::names).any(uring::aio_does) {
             words.push(uring::AIO);
         }
+        words.extend(own_tracepoints(wants));
     }
     words
 }
@@ -44,23 +47,42 @@ fn parse(words: &[&str]) -> Option<Selection> {
 /// The calls, as tracefs has their names, whose own tracepoints are wanted
 /// (`syscalls:sys_enter_openat`): these show native calls alone (`perf_syscall_enter()`,
 /// `kernel/trace/trace_syscalls.c`).
-fn own_tracepoints(wants: &[Wanted]) -> impl Iterator<Item = &str> {
-    wants.iter().filter_map(|want| match want {
-        Wanted::Event(wanted) => {
-            let event = wanted.name.strip_prefix("syscalls:")?;
-            event
-                .strip_prefix("sys_enter_")
-                .or_else(|| event.strip_prefix("sys_exit_"))
-        }
+fn own_tracepoints(wants: &[Wanted]) -> Vec<&str> {
+    let events = wants.iter().filter_map(|want| match want {
+        Wanted::Event(wanted) => Some(wanted.name.as_str()),
         _ => None,
-    })
+    });
+    let calls = events.flat_map(|event| match is_glob(event) {
+        true => of_glob(event),
+        false => of_event(event).into_iter().collect(),
+    });
+    calls.filter(|call| parse(&[call]).is_some()).collect()
+}
+
+/// The call whose own tracepoint this is.
+fn of_event(event: &str) -> Option<&str> {
+    let event = event.strip_prefix("syscalls:")?;
+    event
+        .strip_prefix("sys_enter_")
+        .or_else(|| event.strip_prefix("sys_exit_"))
+}
+
+/// The calls of whose own tracepoints a glob is.
+fn of_glob(pattern: &str) -> Vec<&'static str> {
+    let is_meant = |call: &str| {
+        let halves = ["sys_enter", "sys_exit"].into_iter();
+        halves
+            .map(|half| format!("syscalls:{half}_{call}"))
+            .any(|it| glob(pattern, it))
+    };
+    let all = names::all(Abi::native()).map(|(_, name)| name);
+    all.filter(|name| names::tracefs_names(name).any(is_meant))
+        .collect()
 }
 
 /// Returns them as a selection; `None` if none is wanted.
 pub(super) fn named_calls(wants: &[Wanted]) -> Option<Selection> {
-    let words: Vec<_> = own_tracepoints(wants)
-        .filter(|call| parse(&[call]).is_some())
-        .collect();
+    let words = own_tracepoints(wants);
     parse(&words).filter(|_| !words.is_empty())
 }
 
@@ -154,7 +176,10 @@ impl EventsPlan {
         let calls = unseen.filter_map(uring::calls_of).flatten();
         calls
             .copied()
-            .filter(|call| self.selection.as_ref().is_some_and(|it| it.has_name(call)))
+            .filter(|call| {
+                let mut wanted = self.selection.iter().chain(&self.named_calls);
+                wanted.any(|selection| selection.has_name(call))
+            })
             .collect()
     }
 }
