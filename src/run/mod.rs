@@ -177,6 +177,7 @@ impl<'a> Bench<'a> {
             let name = TracepointName::parse(&format!("syscalls:{event}"))?;
             host.format(&name).ok()
         }));
+        host.has_the_kernels_clocks()?;
         let cpus = host.online_cpus()?;
         Ok(Self {
             host,

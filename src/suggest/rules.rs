@@ -75,7 +75,7 @@ pub fn rules(
                 names.insert(glob(path));
             }
         }
-        names.extend(done.new.iter().map(|path| glob(path)));
+        names.extend(done.new.iter().chain(&done.others).map(|path| glob(path)));
         named.extend(
             [&done.to, &done.new]
                 .into_iter()

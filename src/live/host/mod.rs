@@ -85,6 +85,9 @@ pub enum HostError {
         /// The error of reading it.
         source: Arc<io::Error>,
     },
+    /// Clocks of this process are not those of the records.
+    #[error("the clocks of this time namespace are not those of the kernel's records")]
+    Clock,
     /// The kernel has no such tracepoint.
     #[error("this kernel has no tracepoint `{name}`")]
     NoTracepoint {
@@ -129,6 +132,9 @@ impl HostError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Tracefs(error) => Some(error.hint()),
+            Self::Clock => {
+                Some("run it in the first time namespace: `nsenter --target 1 --time`".to_owned())
+            }
             Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
                 Some(tracefs::how_to_read(Path::new("/sys/kernel/tracing")))
             }

@@ -1,6 +1,6 @@
 //! What procfs says of a process that may end at any moment.
 
-use super::Host;
+use super::{Host, HostError};
 use perf_records::units::Pid;
 use std::io::Read;
 use std::time::Duration;
@@ -72,6 +72,27 @@ impl Host {
         const FIRST: &str = "pid:[4026531836]";
         let link = std::fs::read_link(self.root.join("proc/self/ns/pid"));
         !link.is_ok_and(|link| link.as_os_str() == FIRST)
+    }
+
+    /// Refuses to go on where this process' `CLOCK_MONOTONIC` or `CLOCK_BOOTTIME` is not that of the
+    /// kernel, by which it makes records and tells when a process was created.
+    ///
+    /// # Errors
+    /// [`HostError::Clock`].
+    ///
+    /// # References
+    /// `time_namespaces(7)`.
+    pub fn has_the_kernels_clocks(&self) -> Result<(), HostError> {
+        let namespace = |name| std::fs::read_link(self.root.join("proc/self/ns").join(name)).ok();
+        // The offsets are those of the namespace that children are born into.
+        let is_own = namespace("time") == namespace("time_for_children");
+        let offsets = self.read_lossy("proc/self/timens_offsets");
+        let offsets = offsets.filter(|_| is_own).unwrap_or_default();
+        let is_zero = |line: &str| line.split_whitespace().skip(1).all(|word| word == "0");
+        match offsets.lines().all(is_zero) {
+            true => Ok(()),
+            false => Err(HostError::Clock),
+        }
     }
 
     /// Whether procfs numbers processes otherwise than the kernel does for this one: it is that of
@@ -187,6 +208,46 @@ mod tests {
         }
         let host = Host::at(tree.path());
         (tree, host)
+    }
+
+    #[test]
+    fn clocks_are_the_kernels_where_their_namespace_moves_none() {
+        let (root, host) = tree(&[]);
+        let own = root.path().join("proc/self");
+        std::fs::create_dir_all(own.join("ns")).unwrap();
+        for (offsets, children, is_ok) in [
+            (
+                "monotonic           0         0\nboottime            0         0\n",
+                1,
+                true,
+            ),
+            (
+                "monotonic      100000         0\nboottime            0         0\n",
+                1,
+                false,
+            ),
+            (
+                "monotonic           0         0\nboottime           -5         0\n",
+                1,
+                false,
+            ),
+            // Those of its children to come.
+            (
+                "monotonic      100000         0\nboottime            0         0\n",
+                2,
+                true,
+            ),
+        ] {
+            std::fs::write(own.join("timens_offsets"), offsets).unwrap();
+            for (name, number) in [("time", 1), ("time_for_children", children)] {
+                let link = own.join("ns").join(name);
+                let _before = std::fs::remove_file(&link);
+                std::os::unix::fs::symlink(format!("time:[{number}]"), link).unwrap();
+            }
+            assert_eq!(host.has_the_kernels_clocks().is_ok(), is_ok, "{offsets}");
+        }
+        std::fs::remove_file(own.join("timens_offsets")).unwrap();
+        assert!(host.has_the_kernels_clocks().is_ok(), "Linux before 5.6");
     }
 
     #[test]

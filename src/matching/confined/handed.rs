@@ -108,6 +108,7 @@ impl Handed {
             unsure: to.is_none().then_some(Unsure::What),
             to,
             new: None,
+            others: Vec::new(),
             // Where standard streams go is the caller's choice, and takes no rule.
             realm: (!is_stream).then_some(act.realm),
             is_usual: is_usual(&act),

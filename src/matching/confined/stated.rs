@@ -3,6 +3,7 @@
 use super::acts::{Act, Thing, acts};
 use super::reaches::Sockets;
 use super::table::{PROCESSES, Realm, SIGNALS};
+use super::told::names;
 use super::worlds::{is_no_file, is_usual};
 use super::{is_start, shown};
 use crate::matching::answer::Answer;
@@ -107,6 +108,8 @@ pub struct Done {
     pub to: Option<String>,
     /// For a renamed file, the new name.
     pub new: Option<String>,
+    /// What else its file was called until then: rules have to allow all of its names.
+    pub others: Vec<String>,
     /// The key of `confined` that is about it; `None` for a signal, and for a standard stream.
     pub realm: Option<Realm>,
     /// Why it is not known that it was done, and to what; `None` if it is.
@@ -154,6 +157,7 @@ impl Done {
             what: Deeds::Signalled,
             to: Some(to),
             new: None,
+            others: Vec::new(),
             realm: None,
             unsure: (!is_known).then_some(Unsure::What),
             is_usual: false,
@@ -206,10 +210,13 @@ impl Done {
             .or_else(|| new.as_ref().and_then(unsure))
             .or_else(|| to.is_none().then_some(Unsure::What));
         let new = new.map(|new| shown(act.realm, &new, None));
+        let mut others = names(act.realm, &act.thing);
+        others.retain(|name| Some(name) != to.as_ref());
         Some(Self {
             what,
             to,
             new: new.flatten(),
+            others,
             realm: Some(act.realm),
             unsure,
             is_usual: is_usual(act),

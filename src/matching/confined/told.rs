@@ -9,7 +9,7 @@ use crate::matching::answer::Answer;
 use crate::matching::blame::Blamed;
 use crate::matching::explain::told;
 use crate::matching::named;
-use crate::trace::{Deed, Normalised, Reached, Value};
+use crate::trace::{Deed, Normalised, Part, Reached, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Worlds<'_> {
@@ -127,29 +127,46 @@ fn more(all: &[Offence<'_>]) -> Option<String> {
     (more > 0).then(|| format!("  and {more} more"))
 }
 
+/// A path as rules have it: relative to the working directory, if it lies there.
+fn as_in_rules(name: &[u8]) -> String {
+    let name = String::from_utf8_lossy(name);
+    name.strip_prefix("$DIR/").unwrap_or(&name).to_owned()
+}
+
+/// The names that a file was known by.
+fn reached(part: &Part) -> &[Vec<u8>] {
+    match &part.value {
+        Value::Path {
+            reached: Reached::Known { names, .. },
+            ..
+        }
+        | Value::File {
+            reached: Reached::Known { names, .. },
+            ..
+        } => names.as_slice(),
+        _ => &[],
+    }
+}
+
+/// All names of the file that something was done to, as rules have them.
+pub(super) fn names(realm: Realm, thing: &Thing<'_>) -> Vec<String> {
+    match (realm, thing) {
+        (Realm::Reads | Realm::Writes, Thing::File(part)) => {
+            reached(part).iter().map(|name| as_in_rules(name)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// What was done, in the words of the rule that allows it; `None` for what no rule names.
 pub(super) fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) -> Option<String> {
-    let path = |name: &[u8]| {
-        let name = String::from_utf8_lossy(name);
-        name.strip_prefix("$DIR/").unwrap_or(&name).to_owned()
-    };
     Some(match thing {
         Thing::File(part) if is_no_file(part) => {
             let memory = memory_of(part).filter(|_| realm == Realm::Programs);
             return memory.map(|name| String::from_utf8_lossy(name).into_owned());
         }
         Thing::File(part) => {
-            let names = match &part.value {
-                Value::Path {
-                    reached: Reached::Known { names, .. },
-                    ..
-                }
-                | Value::File {
-                    reached: Reached::Known { names, .. },
-                    ..
-                } => names.as_slice(),
-                _ => &[],
-            };
+            let names = reached(part);
             let is_allowed = |name: &&Vec<u8>| {
                 let part = named::called(part, name);
                 allowed.is_some_and(|allowed| allowed.takes(&part) == Answer::Yes)
@@ -165,7 +182,7 @@ pub(super) fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) 
                 }
                 _ => return Some(part.text.clone()),
             };
-            let path = path(not_allowed.or(names.first()).unwrap_or(own));
+            let path = as_in_rules(not_allowed.or(names.first()).unwrap_or(own));
             match realm {
                 Realm::Network => format!("unix:{path}"),
                 // A rule without a slash is of the folders in `PATH`.

@@ -6,6 +6,7 @@ fn done(what: Deeds, to: &str) -> Done {
         what,
         to: Some(to.to_owned()),
         new: None,
+        others: Vec::new(),
         realm: Some(Realm::Reads),
         unsure: None,
         is_usual: false,

@@ -60,3 +60,18 @@ fn a_command_is_handed_no_descriptors_of_its_runner_if_that_is_said() {
         project.run(&[], &words).assert_status(status);
     }
 }
+
+#[test]
+fn learnt_rules_allow_each_name_of_what_is_used_by_another() {
+    require!(right_to_trace());
+    let project = ruled("");
+    let renames = [
+        "sh",
+        "-c",
+        "mkdir -p a/x; mv a b; touch b/x/f; cat b/x/f; rm -r b",
+    ];
+    let learn = [&["check", "--learn", "learnt.yaml", "--"], &renames[..]].concat();
+    project.harness(&learn).assert_status(0);
+    let check = [&["check", "learnt.yaml", "--"], &renames[..]].concat();
+    project.harness(&check).assert_status(0);
+}
