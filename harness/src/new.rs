@@ -12,7 +12,7 @@ pub(crate) use files::{plain, relative};
 use perf_live::host::Host;
 use perf_live::sandbox::{LaunchError, NotExecuted};
 use perf_live::units::ExitKind;
-use perf_records::units::{shell_word, shown, shown_path};
+use perf_records::units::{shell_path, shown, shown_path};
 use place::{Made, Target};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -203,7 +203,7 @@ fn new(arguments: &Arguments, bench: &Bench<'_>) -> Result<String, NewError> {
     let snapshot = suite.create(calibration.as_ref().ok(), &draft.text())?;
     made.keep();
     let file = shown_path(&target.file);
-    let word = shell_word(&file);
+    let word = shell_path(&target.file);
     let written: Vec<String> = snapshot
         .iter()
         .map(|path| shown_path(path).to_string())

@@ -6,8 +6,8 @@ mod text;
 pub use hashed::{Hashed, IdHasher};
 use std::fmt;
 pub use text::{
-    NotText, count_of, excerpt, is_hidden, is_order, run, shell_word, shown, shown_lines,
-    shown_path,
+    NotText, count_of, excerpt, is_hidden, is_order, run, shell_path, shell_word, shown,
+    shown_lines, shown_path,
 };
 
 /// A process id (the kernel's `tgid`) in the pid namespace of the process that opened the events.

@@ -9,7 +9,7 @@ use crate::verdict::Known;
 use folded::{Line, folded};
 use perf_live::host::is_of_procfs;
 use perf_live::units::ExitKind;
-use perf_records::units::{shell_word, shown};
+use perf_records::units::{shell_path, shown};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
@@ -128,8 +128,7 @@ impl<'a> Stated<'a> {
             is_of_files && folder.parent().is_some() && !is_looked_at(folder)
         };
         let named = folders.into_iter().filter(can_help).take(MOST);
-        let named =
-            named.map(|folder| format!("--folder {}", shell_word(&folder.to_string_lossy())));
+        let named = named.map(|folder| format!("--folder {}", shell_path(folder)));
         let named: Vec<String> = named.collect();
         (!named.is_empty()).then(|| {
             format!(

@@ -4,7 +4,7 @@ use super::json::object_line;
 use crate::run::{Sweep, SweepPlan, Swept};
 use crate::sweep::{Class, How, Site, Spot};
 use perf_live::units::ExitKind;
-use perf_records::units::shown;
+use perf_records::units::{shell_word, shown};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use syscall_model::errno::errno_name;
@@ -237,7 +237,7 @@ fn one(out: &mut String, swept: &Swept, file: Option<&str>, color: bool) {
     let fault = swept.fault.to_string();
     let _always_fits = writeln!(out, "{:13}faults: [{}]", "", shown(&fault));
     if let Some(file) = file {
-        let _always_fits = writeln!(out, "{:13}harness run {}", "", shown(file));
+        let _always_fits = writeln!(out, "{:13}harness run {}", "", shell_word(file));
     }
 }
 

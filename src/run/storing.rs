@@ -5,7 +5,7 @@ use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
 use crate::calibrate::Calibration;
 use crate::snapshot::{self, Together};
 use crate::verdict::{About, Finding, Verdict};
-use perf_records::units::{shell_word, shown_path};
+use perf_records::units::{shell_path, shown_path};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ impl Suite<'_> {
                         let root = item.place().root;
                         let folder = match root == Path::new("snapshots") {
                             true => String::new(),
-                            false => format!(" {}", shell_word(&root.to_string_lossy())),
+                            false => format!(" {}", shell_path(root)),
                         };
                         let text = format!(
                             "the new trace waits in `{}`: harness review{folder}",

@@ -6,7 +6,7 @@ use nix::sys::signal::Signal;
 use perf_live::files;
 use perf_live::sandbox::{Network, NotExecuted, Program, Root, Survivors, UserSpec, WorldSpec};
 use perf_live::units::ExitKind;
-use perf_records::units::shell_word;
+use perf_records::units::shell_path;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -123,7 +123,7 @@ pub(super) fn way_in(error: &NotExecuted) -> Option<String> {
             ..
         } => Some(format!(
             "name it by its path, {}, {from_here}",
-            shell_word(&found.to_string_lossy())
+            shell_path(found)
         )),
         NotExecuted::Elsewhere { .. }
         | NotExecuted::Another { .. }

@@ -1,7 +1,7 @@
 //! Text of elsewhere, as a person may be shown it.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write};
 use std::path::Path;
 
 /// A text of elsewhere on one line, in which nothing steers a terminal: what a program printed or
@@ -45,19 +45,67 @@ pub fn shown_lines(text: &str) -> impl Iterator<Item = Cow<'_, str>> {
     text.lines().map(shown)
 }
 
-/// A text as one word of a shell's command.
+/// A text as one word of a shell's command, on one line. Where something in it cannot be seen or
+/// would steer a terminal it is written as `$'...'`, with octal numbers (POSIX.1-2024, 2.2.4).
 ///
 /// ```
 /// use perf_records::units::shell_word;
 /// assert_eq!(shell_word("snapshots/a,b=1"), "snapshots/a,b=1");
 /// assert_eq!(shell_word("it's here"), r"'it'\''s here'");
+/// assert_eq!(shell_word("it's\n\u{1b}1\\"), r"$'it\'s\012\0331\\'");
 /// ```
 #[must_use]
 pub fn shell_word(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    match !text.is_empty() && text.chars().all(is_plain) {
-        true => Cow::Borrowed(text),
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    match text.chars().any(|c| is_hidden(c) || c == '\t') || has_order(text) {
+        true => Cow::Owned(escaped_word(text.as_bytes())),
         false => Cow::Owned(format!("'{}'", text.replace('\'', r"'\''"))),
+    }
+}
+
+/// A path as one word of a shell's command, whatever its bytes are.
+///
+/// ```
+/// use perf_records::units::shell_path;
+/// use std::ffi::OsStr;
+/// use std::os::unix::ffi::OsStrExt;
+/// assert_eq!(shell_path("scenarios/sp ace/x y.yaml"), "'scenarios/sp ace/x y.yaml'");
+/// assert_eq!(shell_path(OsStr::from_bytes(b"a\xff")), r"$'a\377'");
+/// ```
+#[must_use]
+pub fn shell_path(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref();
+    match path.to_str() {
+        Some(text) => shell_word(text).into_owned(),
+        None => escaped_word(path.as_os_str().as_encoded_bytes()),
+    }
+}
+
+fn escaped_word(bytes: &[u8]) -> String {
+    let mut word = "$'".to_owned();
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\'' | '\\' => word.extend(['\\', c]),
+                // What CI systems take for an order begins with it.
+                '#' => octal(&mut word, b"#"),
+                '\t' => octal(&mut word, b"\t"),
+                c if is_hidden(c) => octal(&mut word, c.encode_utf8(&mut [0; 4]).as_bytes()),
+                c => word.push(c),
+            }
+        }
+        octal(&mut word, chunk.invalid());
+    }
+    word.push('\'');
+    word
+}
+
+fn octal(word: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        let _always_fits = write!(word, "\\{byte:03o}");
     }
 }
 
