@@ -57,8 +57,17 @@ impl Item {
     }
 }
 
+/// Whether a file is a scenario by its name: it ends in `.yaml` or `.yml`, in any case.
+#[must_use]
+pub fn is_scenario(path: &Path) -> bool {
+    let ending = path.extension().unwrap_or_default();
+    ["yaml", "yml"]
+        .into_iter()
+        .any(|it| ending.eq_ignore_ascii_case(it))
+}
+
 /// Returns the scenarios that paths stand for: a file stands for itself or for the rows of its
-/// `matrix`, a folder for every `.yaml` and `.yml` below it, but for folders below it whose names
+/// `matrix`, a folder for every file below it that is one by its name ([`is_scenario`]), but for folders below it whose names
 /// begin with a dot.
 ///
 /// A file that cannot be read as a scenario is one item; reading the suite reports what is wrong.
@@ -82,9 +91,6 @@ pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
                 }
                 for entry in std::fs::read_dir(&path).map_err(failed)? {
                     let entry = entry.map_err(failed)?.path();
-                    let is_scenario = entry
-                        .extension()
-                        .is_some_and(|end| end == "yaml" || end == "yml");
                     match entry.is_dir() {
                         // Those of other tools: `.git`, `.github`.
                         true if is_hidden(&entry) => {}
@@ -92,7 +98,7 @@ pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
                             links.insert(entry);
                         }
                         true => waiting.push(entry),
-                        false if is_scenario => waiting.push(entry),
+                        false if is_scenario(&entry) => waiting.push(entry),
                         false => {}
                     }
                 }
@@ -176,6 +182,26 @@ mod tests {
         std::fs::write(place.path().join("it.yaml"), "").unwrap();
         let found = |path: &Path| discover(&[path.to_owned()]).unwrap().len();
         assert_eq!((found(place.path()), found(&hidden)), (1, 1));
+    }
+
+    #[test]
+    fn a_file_is_a_scenario_by_its_ending_in_any_case() {
+        let place = tempfile::tempdir().unwrap();
+        let names = [
+            "a.yaml",
+            "b.yml",
+            "C.YAML",
+            "d.Yml",
+            "e.yaml.bak",
+            "yaml",
+            "f.snap",
+        ];
+        for name in names {
+            std::fs::write(place.path().join(name), "").unwrap();
+        }
+        let items = discover(&[place.path().to_owned()]).unwrap();
+        let names: Vec<String> = items.into_iter().map(|item| item.name).collect();
+        assert_eq!(names, ["C", "a", "b", "d"]);
     }
 
     #[test]

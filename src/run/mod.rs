@@ -56,7 +56,7 @@ mod workload;
 pub use chains::NamedFunction;
 pub use check::{Checked, Subject as CheckSubject};
 pub use counting::Count;
-pub use discover::{Item, discover};
+pub use discover::{Item, discover, is_scenario};
 pub use error::RunError;
 pub use flight::{
     Destination, Dump, Dumps, FileError, FileReport, FlightAccount, FlightLog, ForwardLog,

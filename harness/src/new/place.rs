@@ -3,6 +3,7 @@
 use super::NewError;
 use perf_records::units::shown_path;
 use std::path::{Component, Path, PathBuf};
+use trace_harness::run::is_scenario;
 use trace_harness::snapshot::Place;
 
 /// The new file.
@@ -13,9 +14,7 @@ pub(super) struct Target {
 impl Target {
     /// Returns the file of that name, which must not exist yet, nor its snapshot.
     pub(super) fn of(name: &Path) -> Result<Self, NewError> {
-        let is_path = name
-            .extension()
-            .is_some_and(|end| end == "yaml" || end == "yml");
+        let is_path = is_scenario(name);
         let file = if is_path {
             name.to_owned()
         } else {
