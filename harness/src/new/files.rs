@@ -50,10 +50,15 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
             )));
         };
         let unread = |error| NewError::Read(path.clone(), error);
-        if !below.is_dir() {
-            files::look(&below, files::LAID).map_err(|error| unread(error.into()))?;
+        // The current directory itself has no name below itself.
+        let at = match below.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => below.as_path(),
+        };
+        if !at.is_dir() {
+            files::look(at, files::LAID).map_err(|error| unread(error.into()))?;
         }
-        let files = files_at(&below).map_err(unread)?;
+        let files = files_at(at).map_err(unread)?;
         if files.is_empty() {
             return Err(NewError::Usage(format!(
                 "`{}` has no files, and a scenario lays files: the command has to make the folder, as in sh -c 'mkdir ...; ...'",
@@ -189,6 +194,8 @@ fn files_at(path: &Path) -> std::io::Result<Vec<PathBuf>> {
             break;
         }
     }
+    let below = |path: PathBuf| path.strip_prefix(".").map_or(path.clone(), Path::to_owned);
+    let mut files: Vec<PathBuf> = files.into_iter().map(below).collect();
     files.sort();
     Ok(files)
 }

@@ -7,7 +7,7 @@ use crate::reports;
 use perf_records::units::shown_path;
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
-use trace_harness::run::ScenarioReport;
+use trace_harness::run::{ScenarioReport, discover, is_scenario};
 use trace_harness::snapshot::{self, Place};
 
 /// Returns the folders that a run may write to, those of snapshots and those on the command line,
@@ -54,6 +54,23 @@ pub(super) fn dumps(arguments: &Arguments) -> PathBuf {
     chosen.map_or_else(|| PathBuf::from("harness-dumps"), Clone::clone)
 }
 
+/// The names of the scenarios beside a folder of snapshots, whose they may be as well: `x.yaml`
+/// beside `scenarios` has its snapshot where those in it have theirs.
+fn beside(snapshots: &Path) -> HashSet<String> {
+    let folder = snapshots.parent().unwrap_or(Path::new(""));
+    let folder = match folder.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => folder,
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path());
+    let files: Vec<PathBuf> = files
+        .filter(|path| is_scenario(path) && path.is_file())
+        .collect();
+    let items = discover(&files).unwrap_or_default().into_iter();
+    items.map(|item| item.place().name).collect()
+}
+
 /// Warns of snapshots below these folders that belong to no scenario.
 pub(super) fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
     let names: HashSet<String> = reports
@@ -70,11 +87,12 @@ pub(super) fn warn_of_orphans(paths: &[PathBuf], reports: &[ScenarioReport]) {
     folders.sort();
     folders.dedup();
     for (root, prefix) in folders {
+        let beside = beside(&root);
         let used = |file: &PathBuf| {
             let below = file.strip_prefix(&root).unwrap_or(file).with_extension("");
             let name = below.to_string_lossy().into_owned();
             let name = name.split('@').next().unwrap_or_default().to_owned();
-            !name.starts_with(&prefix) || names.contains(&name)
+            !name.starts_with(&prefix) || names.contains(&name) || beside.contains(&name)
         };
         for file in snapshot::files_below(&root, ".snap").unwrap_or_default() {
             let shown = shown_path(&file);

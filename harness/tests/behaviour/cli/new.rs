@@ -1,6 +1,7 @@
 //! New scenarios: what is written passes at once, and so does what it suggests.
 
 mod durability;
+mod paths;
 
 use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
