@@ -115,6 +115,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_wrong_with_a_number_is_said_without_words_of_rust() {
+        for sub in command().get_subcommands() {
+            for option in sub.get_arguments().filter_map(|it| it.get_long()) {
+                for value in ["0", "-1", "99999999999999999999999"] {
+                    let words = [sub.get_name().to_owned(), format!("--{option}={value}")];
+                    let words = [&["harness".to_owned()][..], &words].concat();
+                    let said = command().try_get_matches_from(words);
+                    let said = said.map_or_else(|error| error.to_string(), |_| String::new());
+                    let is_of_rust = said.contains("non-zero type") || said.contains("NonZero");
+                    assert!(!is_of_rust, "{said}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn every_command_stands_in_one_group_and_every_group_names_commands_that_are_there() {
         let command = command();
         let groups = groups(&command);

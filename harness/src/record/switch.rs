@@ -30,8 +30,8 @@ pub(super) struct Files {
     #[arg(long, value_name = "EVENTS")]
     pub(super) switch_output_event: Option<String>,
     /// Keep this many files of this recording, and remove the oldest
-    #[arg(long, value_name = "N")]
-    switch_max_files: Option<std::num::NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    switch_max_files: Option<u32>,
     /// As in perf. A file of --overwrite always names the tasks that lived when its span began,
     /// including tasks that have ended since
     #[arg(long, requires = "overwrite")]
@@ -45,7 +45,8 @@ impl Files {
     /// A message for the user, about the command line.
     pub(super) fn files(&self, is_pipe: bool) -> Result<Option<(Switch, Option<usize>)>, String> {
         let is_named = self.switch_output.is_some() || self.switch_output_event.is_some();
-        let most = self.switch_max_files.map(usize::from);
+        let most = self.switch_max_files;
+        let most = most.map(|most| usize::try_from(most).unwrap_or(usize::MAX));
         match (is_named, is_pipe, most) {
             (true, true, _) => Err(
                 "a pipe has no name that the next file could be beside: with --switch-output write to a file (-o FILE)"
