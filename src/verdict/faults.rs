@@ -19,6 +19,10 @@ pub struct Faults {
     /// been others: the first few, and only where the fault asks for functions.
     #[serde(skip)]
     pub elsewhere: Vec<Vec<String>>,
+    /// For each of them, whether it may be for the `execve` that begins the workload, which is not
+    /// held.
+    #[serde(skip)]
+    pub of_start: Vec<bool>,
     /// The calls that were held, as it was decided on them, until they are compared with the trace.
     #[serde(skip)]
     pub looked_at: Vec<Looked>,
@@ -215,6 +219,10 @@ pub(super) fn judge<T>(plan: &Plan, run: &Run<T>) -> Vec<Finding> {
                 _ if fired > 0 => format!(
                     "the fault for `{word}` never fired in what is judged: it was done before \
                      `trace.since`, or while a program was loaded"
+                ),
+                0 if faults.of_start.get(place) == Some(&true) => format!(
+                    "the fault for `{word}` never fired: no call matched it but the one that \
+                     begins the workload, which is made before anything is held"
                 ),
                 0 => format!("the fault for `{word}` never fired: no call matched it"),
                 1 => format!("the fault for `{word}` never fired: one call matched it"),

@@ -92,6 +92,7 @@ impl<'a> Decider<'a> {
             outcomes: self.counts.outcomes,
             done_to: Vec::new(),
             elsewhere: Vec::new(),
+            of_start: Vec::new(),
             looked_at: self.looks.into_all(),
             remarks: self.remarks.into_iter().map(str::to_owned).collect(),
             unknown: self.unknown.into_iter().collect(),

@@ -128,7 +128,23 @@ pub(in crate::run) fn prove(
         ));
     }
     told.unknown.extend(unknown);
-    (told.done_to, told.elsewhere) = (done_to, elsewhere);
+    (told.done_to, told.elsewhere, told.of_start) = (done_to, elsewhere, of_start(faults, whole));
+}
+
+/// For each fault, whether it may be for the call that begins the workload.
+fn of_start(faults: &[FaultPlan], whole: &Normalised) -> Vec<bool> {
+    let start = whole.in_order().into_iter().find(|deed| is_start(deed));
+    let is_for = |fault: &FaultPlan| {
+        start.is_some_and(|deed| {
+            is_about(fault, deed) && is_meant(deed, &fault.matcher) != Some(false)
+        })
+    };
+    faults.iter().map(is_for).collect()
+}
+
+/// Whether it is the workload's own start, which is before the clock of the records.
+fn is_start(deed: &Deed) -> bool {
+    deed.clock.0 == Nanos(0)
 }
 
 /// The first call of which it was decided otherwise while it was held than by the trace, for what
@@ -222,7 +238,7 @@ fn calls(whole: &Normalised) -> Vec<Counted<'_>> {
     let mut calls = Vec::new();
     for deed in whole.in_order() {
         let before = last.insert(deed.thread, deed.clock.1);
-        if deed.clock.0 == Nanos(0) {
+        if is_start(deed) {
             continue;
         }
         let earliest = match deed.injected.answer {

@@ -74,3 +74,23 @@ fn a_scenario_without_faults_and_one_that_was_not_run_tell_of_none() {
         assert_eq!(faults(&run), Value::Null, "{yaml}");
     }
 }
+
+#[test]
+fn a_fault_that_only_the_start_of_the_workload_could_have_had_says_that_this_is_not_held() {
+    require!(right_to_trace());
+    let why = |call: &str| {
+        let yaml = format!(
+            "workload: {{ run: [\"true\"] }}\ntrace: {{ events: [{{ syscalls: [execve, mkdir] }}] }}\n\
+             faults: [{{ {call}: {{ error: ENOENT }} }}]\nsnapshot: false"
+        );
+        let run = Project::with("it", &yaml).harness(&["run", "scenarios"]);
+        run.assert_status(1);
+        run.stdout
+    };
+    let said = why("execve");
+    let of_start = "no call matched it but the one that begins the workload, which is made before \
+                    anything is held";
+    assert!(said.contains(of_start), "{said}");
+    let said = why("mkdir");
+    assert!(said.contains("no call matched it (line"), "{said}");
+}

@@ -119,6 +119,15 @@ fn a_fault_that_hit_just_the_call_that_it_names_is_proved() {
 }
 
 #[test]
+fn a_fault_for_the_call_that_begins_the_workload_is_told_from_one_for_another() {
+    let calls = [(0, "execve", (0, 5), NO), (0, "fsync", (10, 20), NO)];
+    let faults = [second("execve", EIO), second("fsync", EIO)];
+    assert_eq!(proved(&faults, 0, &calls).of_start, [true, false]);
+    // A later one of the same name begins nothing.
+    assert_eq!(proved(&faults, 1, &calls[1..]).of_start, [false, false]);
+}
+
+#[test]
 fn a_call_that_was_not_counted_or_is_not_in_the_trace_makes_the_run_incomplete() {
     let calls = [(0, "fsync", (10, 20), NO), (0, "fsync", (30, 40), EIO)];
     for seen in [1, 3] {
