@@ -137,7 +137,8 @@ fn formats(arguments: &Arguments, list: &Kernels, word: &Path) -> Result<EventFo
     list.choose(Some(&name))
         .map_err(|_| format!("`{name}` is no file either"))?;
     let mut say = |text: String| note!("harness: {text}");
-    let place = list.find(&name, &mut say)?;
+    let place = list.find(&name, &mut say);
+    let place = place.map_err(|trouble| trouble.to_string())?;
     let formats = crate::formats::of(&place, &arguments.size.machine());
     formats.map_err(|error| format!("the kernel `{name}`: {error}"))
 }

@@ -5,7 +5,7 @@ use perf_live::errors::chain;
 use perf_live::units::ExitKind;
 use std::ffi::OsString;
 use std::process::{Command, Stdio};
-use trace_harness::matrix::{self, EventFormats, Heard, Kernel, Machine, Place};
+use trace_harness::matrix::{self, EventFormats, Heard, Kernel, Machine, Place, Trouble};
 
 /// The file that they are kept in, beside the kernel.
 const KEPT: &str = "events.jsonl";
@@ -44,7 +44,7 @@ fn in_guest(kernel: &Kernel, machine: &Machine) -> Result<String, String> {
         Heard::Err(bytes) => said.extend(bytes),
     };
     let ended = matrix::run(kernel, machine, &job(command(), &[]), &mut hear);
-    match ended.map_err(|error| chain(&error))? {
+    match ended.map_err(|error| Trouble::of_guest(&error, None).to_string())? {
         ExitKind::Code(0) => Ok(String::from_utf8_lossy(&out).into_owned()),
         how => {
             let said = String::from_utf8_lossy(&said).into_owned();

@@ -5,7 +5,7 @@ use crate::{out, status};
 use perf_live::files;
 use perf_records::units::shown_path;
 use std::path::{Path, PathBuf};
-use trace_harness::matrix::Place;
+use trace_harness::matrix::{Place, Trouble};
 use trace_harness::scenario::{self, Diagnostic, KernelSpec, nearest, read_kernels};
 
 /// The list that is used without a file.
@@ -91,17 +91,10 @@ impl Kernels {
 
     /// Finds the kernel of this name, and fetches it if necessary; or says why it cannot, with
     /// advice.
-    pub(crate) fn find(&self, name: &str, say: &mut dyn FnMut(String)) -> Result<Place, String> {
+    pub(crate) fn find(&self, name: &str, say: &mut dyn FnMut(String)) -> Result<Place, Trouble> {
         let spec = self.specs.iter().find(|spec| spec.name == name);
         let spec = spec.ok_or_else(|| format!("no kernel `{name}` in the list"))?;
-        Place::get(spec, &self.folder, say).map_err(|error| {
-            let hint = error.hint().map(|hint| format!("\nhint: {hint}"));
-            format!(
-                "{}{}",
-                perf_live::errors::chain(&error),
-                hint.unwrap_or_default()
-            )
-        })
+        Place::get(spec, &self.folder, say).map_err(|error| Trouble::of_kernel(&error))
     }
 
     /// Does so for a command line: returns the exit status if it cannot.

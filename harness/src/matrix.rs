@@ -2,6 +2,7 @@
 
 mod bisect;
 mod guests;
+mod running;
 mod said;
 mod saved;
 mod update;

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
-use trace_harness::matrix::{self, Heard, Job, Kernel, Machine, Place, Stop};
+use trace_harness::matrix::{self, Heard, Job, Kernel, Machine, Place, Stop, Trouble};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -192,7 +192,7 @@ fn in_guest(kernel: &Kernel, machine: &Machine, job: &Job, trouble: u8) -> u8 {
         Ok(_) if !told.all() => trouble,
         Ok(how) => u8::try_from(how.shell_status()).unwrap_or(trouble),
         Err(error) => {
-            complain(&error, error.hint(Some(kernel)));
+            note!("harness: {}", Trouble::of_guest(&error, Some(kernel)));
             trouble
         }
     }

@@ -52,6 +52,9 @@ pub struct Bisected {
     pub tried: Vec<Tried>,
     /// The result.
     pub found: Found,
+    /// The first kernel that is known to be bad, and the scenarios that fail there otherwise than
+    /// on the end that was said to be bad: what is searched for may be another failure.
+    pub otherwise: Option<(String, Vec<String>)>,
     /// Whether it was interrupted.
     pub interrupted: bool,
 }

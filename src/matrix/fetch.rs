@@ -5,6 +5,7 @@
 //! has. The mirror is one that the machine itself uses, or Debian's.
 
 use super::cache::CacheError;
+use super::why::Printed;
 use super::work::Work;
 use crate::scenario::Architecture;
 use perf_records::units::shown_path;
@@ -42,7 +43,7 @@ pub enum FetchError {
         source: io::Error,
     },
     /// No mirror has the package.
-    #[error("no mirror gives `{package}` of Debian {suite}:{said}")]
+    #[error("no mirror gives `{package}` of Debian {suite}")]
     NoMirror {
         /// The package.
         package: String,
@@ -54,7 +55,7 @@ pub enum FetchError {
         by_hand: PathBuf,
     },
     /// A package cannot be unpacked.
-    #[error("cannot unpack `{}`: {said}", shown_path(file))]
+    #[error("cannot unpack `{}`", shown_path(file))]
     Unpack {
         /// The package's file.
         file: PathBuf,
@@ -64,6 +65,15 @@ pub enum FetchError {
 }
 
 impl FetchError {
+    /// Returns what the tool that failed printed, if one did.
+    pub(super) fn printed(&self) -> Option<Printed> {
+        match self {
+            Self::NoMirror { said, .. } => Printed::of("apt said", said),
+            Self::Unpack { said, .. } => Printed::of("dpkg-deb said", said),
+            Self::Cache(_) | Self::Run { .. } | Self::Write { .. } => None,
+        }
+    }
+
     /// Returns what can be done about it, if anything.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
@@ -180,8 +190,8 @@ fn fetch(work: &Path, wanted: &Wanted<'_>, by_hand: &Path) -> Result<Vec<PathBuf
         match apt.fetch(wanted.package)? {
             Ok(archives) => return Ok(archives),
             Err(complaint) => {
-                let lines = complaint.lines().map(|line| format!("\n        {line}"));
-                said.push_str(&format!("\n    {mirror}:{}", lines.collect::<String>()));
+                let lines = complaint.lines().map(|line| format!("    {line}\n"));
+                said.push_str(&format!("{mirror}:\n{}", lines.collect::<String>()));
             }
         }
     }

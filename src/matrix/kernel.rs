@@ -3,6 +3,8 @@
 use super::cache::{self, CacheError};
 use super::config::{Config, TO_TRACE};
 use super::fetch::{self, FetchError, Wanted};
+use super::image;
+use super::why::Printed;
 use crate::scenario::{Architecture, Hardware, KernelSource, KernelSpec};
 use perf_records::units::shown_path;
 use std::ffi::OsString;
@@ -129,6 +131,21 @@ pub enum KernelError {
         /// The error of reading it.
         source: io::Error,
     },
+    /// A file is no kernel of the entry's architecture.
+    #[error(
+        "the kernel `{name}`: `{}` is no kernel of {}: {}",
+        shown_path(path), arch.word(), said_of(*arch, *of)
+    )]
+    NoKernel {
+        /// Its name in the list.
+        name: String,
+        /// The file.
+        path: PathBuf,
+        /// The architecture of the entry.
+        arch: Architecture,
+        /// The one that the file is a kernel of, if it is one.
+        of: Option<Architecture>,
+    },
     /// The packages lack a file.
     #[error(
         "the packages of the kernel `{name}`, unpacked in `{}`, hold no {what}",
@@ -151,8 +168,42 @@ impl KernelError {
         match self {
             Self::Cache(error) => Some(error.hint()),
             Self::Fetch { source, .. } => source.hint(),
-            Self::Read { .. } | Self::Lacks { .. } => None,
+            Self::NoKernel { of: Some(of), .. } => Some(format!(
+                "say `arch: {}` for it, with `root` and `harness` where the machine is another",
+                of.word()
+            )),
+            Self::NoKernel { of: None, .. } | Self::Read { .. } | Self::Lacks { .. } => None,
         }
+    }
+
+    /// Returns what the tool that failed printed, if one did.
+    pub(super) fn printed(&self) -> Option<Printed> {
+        match self {
+            Self::Fetch { source, .. } => source.printed(),
+            _ => None,
+        }
+    }
+}
+
+fn said_of(arch: Architecture, of: Option<Architecture>) -> String {
+    match of {
+        Some(of) => format!("it is one of {}", of.word()),
+        None => format!("it should be {}", image::form(arch)),
+    }
+}
+
+/// Refuses a file that QEMU would not boot, which says so only in words of its own.
+fn boots(kernel: Kernel) -> Result<Kernel, KernelError> {
+    let (name, path) = (kernel.name.clone(), kernel.image.clone());
+    match image::archs(&path) {
+        Ok(archs) if archs.contains(&kernel.arch) => Ok(kernel),
+        Ok(archs) => Err(KernelError::NoKernel {
+            name,
+            path,
+            arch: kernel.arch,
+            of: archs.first().copied(),
+        }),
+        Err(source) => Err(KernelError::Read { name, path, source }),
     }
 }
 
@@ -192,7 +243,7 @@ impl Place {
             }
         };
         let found = |path: &PathBuf| absolute(&spec.name, &list.join(path));
-        Ok(Self::Guest(Box::new(Kernel {
+        let kernel = Kernel {
             hardware: spec.hardware.clone(),
             arch: spec.guest.arch,
             append: spec.append.clone(),
@@ -200,7 +251,8 @@ impl Place {
             root: spec.guest.root.as_ref().map(found).transpose()?,
             harness: spec.guest.harness.as_ref().map(found).transpose()?,
             ..kernel
-        })))
+        };
+        Ok(Self::Guest(Box::new(boots(kernel)?)))
     }
 }
 
@@ -369,6 +421,37 @@ mod tests {
         assert!(error.contains("is a directory"), "{error}");
         let error = said(get("vmlinuz", Some("vmlinuz")).unwrap_err());
         assert!(error.contains("not a directory"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_kernel_is_told_with_what_was_expected_before_anything_is_booted() {
+        let folder = tempfile::tempdir().unwrap();
+        let image = folder.path().join("bzImage");
+        let of = |arch, bytes: &[u8]| {
+            std::fs::write(&image, bytes).unwrap();
+            let kernel = Kernel {
+                arch,
+                ..Kernel::of_image("own", image.to_str().unwrap(), None)
+            };
+            boots(kernel)
+        };
+        let error = of(Architecture::Amd64, b"not a kernel\n").unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.ends_with("bzImage` is no kernel of amd64: it should be a bzImage, with `HdrS` at 0x202, or an ELF file of x86"),
+            "{said}"
+        );
+        assert_eq!(error.hint(), None);
+        let mut arm = vec![0; 64];
+        arm[0x38..0x3c].copy_from_slice(b"ARM\x64");
+        assert!(of(Architecture::Arm64, &arm).is_ok());
+        let error = of(Architecture::Amd64, &arm).unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.ends_with("is no kernel of amd64: it is one of arm64"),
+            "{said}"
+        );
+        assert!(error.hint().unwrap().contains("`arch: arm64`"));
     }
 
     #[test]

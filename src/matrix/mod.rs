@@ -12,6 +12,7 @@
 
 mod bisect;
 mod cache;
+mod cell;
 mod config;
 mod cpio;
 mod fetch;
@@ -19,6 +20,7 @@ mod formats;
 mod frame;
 mod guest;
 mod hardware;
+mod image;
 mod init;
 mod initramfs;
 mod job;
@@ -33,10 +35,12 @@ mod steps;
 mod talk;
 mod trouble;
 mod variants;
+mod why;
 mod work;
 
 pub use bisect::{Bisected, Bisection, Found, Tried};
 pub use cache::CacheError;
+pub use cell::Cell;
 pub use fetch::FetchError;
 pub use formats::{Change, EventChange, EventField, EventFormats, FieldChange, FormatsError};
 pub use guest::{Heard, Machine, Stop, qemu, run};
@@ -45,10 +49,11 @@ pub use initramfs::{INIT_COMMAND, OwnFileError};
 pub use job::Job;
 pub use kernel::{Kernel, KernelError, Place};
 pub use modules::ModuleError;
-pub use results::{Cell, Column, Difference, Matrix};
+pub use results::{Column, Difference, Matrix};
 pub use steps::{Explained, Seen, Step};
 pub use trouble::{Console, GuestError};
 pub use variants::{Settled, Told, settle};
+pub use why::{Printed, Trouble};
 
 /// The name of the port over which a guest speaks.
 const PORT: &str = "harness";

@@ -1,43 +1,14 @@
 //! The results of the same scenarios on several kernels, and their differences.
 
+use super::cell::Cell;
+use super::why::Trouble;
 use crate::snapshot;
 use crate::upgrade::{Answer, Facts};
 use crate::verdict::{About, Finding, Kind, Sign, Verdict};
 use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::time::Duration;
-
-/// The result of a scenario on a kernel.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cell {
-    /// The verdict's word in JSON.
-    word: &'static str,
-    /// The findings, or why it was skipped.
-    pub findings: Vec<Finding>,
-    /// What the kernel lacks, and what was therefore not judged.
-    pub notes: Vec<String>,
-}
-
-impl Cell {
-    /// Its verdict.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        verdict(self.word).unwrap_or(Verdict::Broken)
-    }
-
-    fn broken(why: &str) -> Self {
-        Self {
-            word: Verdict::Broken.word(),
-            findings: vec![Finding::broken(why)],
-            notes: Vec::new(),
-        }
-    }
-
-    /// Whether one word tells it all.
-    fn is_plain(&self) -> bool {
-        self.verdict() == Verdict::Pass && self.notes.is_empty()
-    }
-}
 
 fn verdict(word: &str) -> Option<Verdict> {
     Verdict::ALL.into_iter().find(|known| known.word() == word)
@@ -53,9 +24,11 @@ pub struct Column {
     /// How long all of it took.
     pub took: Duration,
     /// Why some scenarios have no result.
-    pub trouble: Option<String>,
+    pub trouble: Option<Trouble>,
     /// Whether it has none for them as the harness was asked to end.
     pub interrupted: bool,
+    /// How many lines of a harness it has sent.
+    pub heard: usize,
     /// Further facts about the kernel.
     pub facts: Facts,
     cells: BTreeMap<String, Cell>,
@@ -101,13 +74,14 @@ impl Column {
         }
     }
 
-    /// Takes a line of `harness run --format json --traces`; returns whether a scenario ended. The
-    /// first end of a scenario is its result; later ones show what varies. One that was interrupted
-    /// has not ended.
+    /// Takes a line of `harness run --format json --traces`; returns whether a scenario ended.
+    /// Later ends of a scenario show what varies: one that did not pass in every run is no pass.
+    /// One that was interrupted has not ended.
     pub fn line(&mut self, text: &str) -> bool {
         let Ok(line) = serde_json::from_str::<Line>(text) else {
             return false;
         };
+        self.heard = self.heard.saturating_add(1);
         if let ("machine", Some(release)) = (line.kind.as_str(), &line.release) {
             self.facts.release.clone_from(release);
             self.facts.arch = line.arch;
@@ -136,11 +110,13 @@ impl Column {
             findings: line.findings.clone(),
             trace: line.trace.unwrap_or_default(),
         });
-        self.cells.entry(name).or_insert(Cell {
-            word: word.word(),
-            findings: line.findings,
-            notes: line.notes,
-        });
+        let cell = Cell::of(word, line.findings, line.notes);
+        match self.cells.entry(name) {
+            Entry::Vacant(entry) => {
+                entry.insert(cell);
+            }
+            Entry::Occupied(mut known) => known.get_mut().again(cell),
+        }
         true
     }
 
@@ -159,11 +135,8 @@ impl Column {
     pub fn only(&mut self, scenarios: &BTreeSet<String>, why: &str) {
         for (name, cell) in &mut self.cells {
             if !scenarios.contains(name) {
-                *cell = Cell {
-                    word: Verdict::Skipped.word(),
-                    findings: vec![Finding::new(Kind::Unmet, About::Run, why)],
-                    notes: Vec::new(),
-                };
+                let unmet = Finding::new(Kind::Unmet, About::Run, why);
+                *cell = Cell::of(Verdict::Skipped, vec![unmet], Vec::new());
             }
         }
     }
@@ -171,7 +144,7 @@ impl Column {
     /// Says that it was interrupted: what has no result had not ended.
     pub fn interrupt(&mut self) {
         self.interrupted = true;
-        self.trouble = Some("interrupted".to_owned());
+        self.trouble = Some("interrupted".into());
     }
 
     /// Returns what the runs of a scenario say to a search for the first bad kernel.
@@ -197,8 +170,7 @@ impl Column {
     pub fn accept(&mut self, scenario: &str) {
         self.only_snapshot.remove(scenario);
         if let Some(cell) = self.cells.get_mut(scenario) {
-            cell.word = Verdict::Pass.word();
-            cell.findings.clear();
+            cell.accept();
         }
         for answer in self.answers.get_mut(scenario).into_iter().flatten() {
             Verdict::Pass.word().clone_into(&mut answer.verdict);
@@ -248,12 +220,19 @@ impl Column {
         self.places.get(scenario).map(|(_, time)| *time)
     }
 
-    /// Returns the verdict on the first run of a scenario.
+    /// Returns the verdict on a scenario.
     #[must_use]
     pub fn verdict(&self, scenario: &str) -> Verdict {
         self.cells
             .get(scenario)
             .map_or(Verdict::Broken, Cell::verdict)
+    }
+
+    /// Returns the verdicts on all runs of a scenario, each once.
+    #[must_use]
+    pub fn verdicts(&self, scenario: &str) -> BTreeSet<Verdict> {
+        let cell = self.cells.get(scenario);
+        cell.map_or_else(|| [Verdict::Broken].into(), |cell| cell.verdicts().clone())
     }
 }
 
@@ -302,7 +281,7 @@ impl Matrix {
         let scenarios: BTreeSet<String> = scenarios.into_iter().chain(told).collect();
         for column in &mut columns {
             let why = match &column.trouble {
-                Some(trouble) => trouble.lines().next().unwrap_or_default(),
+                Some(trouble) => &trouble.said,
                 None => "the harness in the guest told nothing of it",
             };
             for name in &scenarios {
@@ -374,6 +353,7 @@ impl Matrix {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::Printed;
     use crate::verdict::joined;
 
     fn column(kernel: &str, cells: &[(&str, &str, &str)]) -> Column {
@@ -456,6 +436,35 @@ mod tests {
     }
 
     #[test]
+    fn what_did_not_pass_in_every_run_on_a_kernel_is_no_pass_there() {
+        let varies = |first: &str, then: [&str; 2]| {
+            let runs = [first, then[0], then[1]].map(|verdict| match verdict {
+                "pass" => ("a", verdict, ""),
+                _ => ("a", verdict, "why"),
+            });
+            let matrix = Matrix::new(vec![column("6.1", &runs)], []);
+            let (_, cell) = matrix.row("a").next().unwrap();
+            let words: Vec<&str> = cell.verdicts().iter().map(|it| it.word()).collect();
+            let found = joined(&cell.findings, "; ");
+            format!(
+                "{} ({}): {found}: {}",
+                cell.verdict(),
+                words.join(" "),
+                cell.notes.join("; ")
+            )
+        };
+        let said = "fail (pass fail): why: not the same in all runs: pass, fail";
+        assert_eq!(varies("pass", ["fail", "pass"]), said);
+        assert_eq!(varies("fail", ["pass", "pass"]), said);
+        assert_eq!(varies("fail", ["fail", "fail"]), "fail (fail): why: ");
+        assert_eq!(varies("pass", ["pass", "pass"]), "pass (pass): : ");
+        assert_eq!(
+            varies("fail", ["pass", "timeout"]),
+            "fail (pass fail timeout): why: not the same in all runs: pass, fail, timeout"
+        );
+    }
+
+    #[test]
     fn what_was_not_to_be_run_on_a_kernel_is_skipped_there() {
         let cells = [("a", "fail", "x"), ("b", "pass", "")];
         let joined = Matrix::new(vec![column("6.1", &cells), column("7.2", &cells)], []);
@@ -471,7 +480,10 @@ mod tests {
     #[test]
     fn what_a_kernel_told_nothing_of_is_broken_there() {
         let mut died = column("6.1", &[("a", "pass", "")]);
-        died.trouble = Some("it ended\n    panic".to_owned());
+        died.trouble = Some(Trouble {
+            printed: Printed::of("it said", "panic"),
+            ..Trouble::from("it ended")
+        });
         let silent = column("7.2", &[]);
         let matrix = Matrix::new(vec![died, silent], ["b".to_owned(), "a".to_owned()]);
         assert_eq!(
@@ -495,6 +507,6 @@ mod tests {
         ] {
             assert!(!column.line(line), "{line}");
         }
-        assert_eq!(column.done(), 0);
+        assert_eq!((column.done(), column.heard), (0, 2));
     }
 }

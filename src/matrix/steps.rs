@@ -37,6 +37,8 @@ pub struct Seen {
     /// The verdicts on the older kernel and on the newer one. If both passed, the scenario allows
     /// the difference, or has a snapshot for each.
     pub verdicts: (Verdict, Verdict),
+    /// The verdicts on all runs on either, each once.
+    pub runs: [BTreeSet<Verdict>; 2],
     /// The evidence, as in [`upgrade::Difference::evidence`].
     pub evidence: Vec<String>,
 }
@@ -101,6 +103,7 @@ impl Matrix {
                 let seen = Seen {
                     scenario: scenario.clone(),
                     verdicts: (from.verdict(scenario), to.verdict(scenario)),
+                    runs: [from, to].map(|column| column.verdicts(scenario)),
                     evidence: found.evidence,
                 };
                 let is_same = |it: &&mut Explained| it.class == found.class && it.what == what;
@@ -224,7 +227,7 @@ mod tests {
     #[test]
     fn two_passes_may_differ_and_a_kernel_that_broke_is_left_out() {
         let mut broken = column("6.1", &[("a", "pass", "a() = 9")]);
-        broken.trouble = Some("it panicked".to_owned());
+        broken.trouble = Some("it panicked".into());
         let columns = vec![
             column("5.10", &[("a", "pass", "a() = 0")]),
             broken,
@@ -239,11 +242,11 @@ mod tests {
     }
 
     #[test]
-    fn what_a_scenario_came_to_is_what_it_came_to_first() {
+    fn a_scenario_that_passed_at_first_and_failed_in_a_further_run_has_failed() {
         let again = column("6.1", &[("a", "pass", "a() = 0"), ("a", "fail", "a() = 1")]);
         let matrix = Matrix::new(vec![again], []);
-        assert_eq!(matrix.columns[0].verdict("a"), Verdict::Pass);
+        assert_eq!(matrix.columns[0].verdict("a"), Verdict::Fail);
         assert_eq!(matrix.columns[0].answers("a").len(), 2);
-        assert_eq!(matrix.verdicts(), [Verdict::Pass]);
+        assert_eq!(matrix.verdicts(), [Verdict::Fail]);
     }
 }

@@ -79,7 +79,7 @@ pub enum GuestError {
         source: io::Error,
     },
     /// The kernel's console says that it will not come up.
-    #[error("the kernel did not come up: {cause} (after {:.1} s){}", after.as_secs_f64(), console.shown())]
+    #[error("the kernel did not come up: {cause} (after {:.1} s)", after.as_secs_f64())]
     NotBooted {
         /// The line of its console that says so.
         cause: String,
@@ -89,7 +89,7 @@ pub enum GuestError {
         console: Console,
     },
     /// The guest never came up.
-    #[error("the guest did not come up within {} s{}", after.as_secs(), console.shown())]
+    #[error("the guest did not come up within {} s", after.as_secs())]
     NotUp {
         /// How long the harness waited.
         after: Duration,
@@ -97,7 +97,7 @@ pub enum GuestError {
         console: Console,
     },
     /// The guest did not end in time.
-    #[error("the guest was ended as its command took longer than {} s{}", after.as_secs(), console.shown())]
+    #[error("the guest was ended as its command took longer than {} s", after.as_secs())]
     Late {
         /// The limit.
         after: Duration,
@@ -105,7 +105,7 @@ pub enum GuestError {
         console: Console,
     },
     /// The guest ended before its command did: a panic, or no memory left.
-    #[error("the guest ended before its command did{}", console.shown())]
+    #[error("the guest ended before its command did")]
     Died {
         /// Whether the command had begun.
         was_up: bool,
@@ -116,7 +116,7 @@ pub enum GuestError {
     #[error("the guest was ended by a signal")]
     Stopped,
     /// The guest reported why it could not run the command.
-    #[error("the guest could not make itself ready: {why}{}", console.shown())]
+    #[error("the guest could not make itself ready: {why}")]
     Trouble {
         /// The reason.
         why: String,
@@ -124,7 +124,7 @@ pub enum GuestError {
         console: Console,
     },
     /// The same, of a file system that its kernel may lack.
-    #[error("the guest could not make itself ready: {why}{}", console.shown())]
+    #[error("the guest could not make itself ready: {why}")]
     Lack {
         /// The reason.
         why: String,
@@ -137,6 +137,24 @@ pub enum GuestError {
 const NEEDED: &str = "VIRTIO_PCI, VIRTIO_CONSOLE, 9P_FS, NET_9P_VIRTIO, OVERLAY_FS, DEVTMPFS";
 
 impl GuestError {
+    /// The last lines of the guest's console, if it had one.
+    #[must_use]
+    pub fn console(&self) -> Option<&Console> {
+        match self {
+            Self::NotBooted { console, .. }
+            | Self::NotUp { console, .. }
+            | Self::Late { console, .. }
+            | Self::Died { console, .. }
+            | Self::Trouble { console, .. }
+            | Self::Lack { console, .. } => Some(console),
+            Self::Qemu { .. }
+            | Self::OwnFile(_)
+            | Self::Module(_)
+            | Self::Here { .. }
+            | Self::Stopped => None,
+        }
+    }
+
     /// Returns what can be done about it, if anything, where this kernel was to be booted.
     #[must_use]
     pub fn hint(&self, kernel: Option<&Kernel>) -> Option<String> {
@@ -280,12 +298,9 @@ impl Console {
         &self.0
     }
 
-    fn shown(&self) -> String {
-        if self.0.is_empty() {
-            return "; its console is empty".to_owned();
-        }
-        let lines: String = self.0.iter().map(|line| format!("\n    {line}")).collect();
-        format!("; the end of its console:{lines}")
+    #[cfg(test)]
+    pub(super) fn of_lines(lines: Vec<String>) -> Self {
+        Self(lines)
     }
 }
 

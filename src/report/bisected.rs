@@ -3,7 +3,7 @@
 use super::json::object_line;
 use crate::matrix::{Bisected, Found, Tried};
 use crate::verdict::Sign;
-use perf_records::units::shown_lines;
+use perf_records::units::{shown, shown_lines};
 use std::fmt::Write;
 
 /// Appends each kernel that was tried, with what it said and why, and the result.
@@ -11,13 +11,22 @@ pub fn bisected_human(out: &mut String, bisected: &Bisected, color: bool) {
     let (good, bad) = &bisected.ends;
     let _always_fits = writeln!(out, "bisect of {} kernels, {good}..{bad}", bisected.kernels);
     for name in &bisected.scenarios {
-        let _always_fits = writeln!(out, "  by {}", perf_records::units::shown(name));
+        let _always_fits = writeln!(out, "  by {}", shown(name));
     }
     let width = bisected.tried.iter().map(|tried| tried.kernel.len()).max();
     for tried in &bisected.tried {
         line(out, tried, width.unwrap_or_default(), color);
     }
     let _always_fits = writeln!(out, "{}", result(bisected));
+    if let Some((kernel, names)) = &bisected.otherwise {
+        let names: Vec<String> = names.iter().map(|it| shown(it).into_owned()).collect();
+        let (names, s) = (names.join(", "), if names.len() == 1 { "s" } else { "" });
+        let bad = &bisected.ends.1;
+        let _always_fits = writeln!(
+            out,
+            "{names} fail{s} otherwise on {kernel} than on {bad}: it may not be the same failure"
+        );
+    }
 }
 
 fn line(out: &mut String, tried: &Tried, width: usize, color: bool) {
@@ -97,6 +106,7 @@ pub fn bisected_json(out: &mut String, bisected: &Bisected) {
         line.put("last_good", last_good);
         line.put("left", left);
         line.put("ends", why);
+        line.put("otherwise", bisected.otherwise.as_ref().map(|it| &it.1));
     });
 }
 
@@ -121,6 +131,7 @@ mod tests {
                 tried("v2", Sign::Unclear, "it panicked"),
             ],
             found,
+            otherwise: None,
             interrupted: false,
         }
     }
@@ -164,6 +175,26 @@ mod tests {
         let text = left(&["v2", "v3", "v10"]);
         assert!(text.ends_with("; cannot tell: v2; not tried: v3"), "{text}");
         assert!(left(&["v3", "v10"]).ends_with("is bad; not tried: v3"));
+    }
+
+    #[test]
+    fn a_first_bad_kernel_that_fails_otherwise_than_the_bad_end_is_told() {
+        let first = Found::First {
+            bad: "v3".to_owned(),
+            good: "v2".to_owned(),
+        };
+        let bisected = Bisected {
+            otherwise: Some(("v3".to_owned(), names(&["a"]))),
+            ..bisected(first)
+        };
+        let (mut text, mut json) = (String::new(), String::new());
+        bisected_human(&mut text, &bisected, false);
+        let last = text.lines().last().unwrap();
+        let said = "a fails otherwise on v3 than on v10: it may not be the same failure";
+        assert_eq!(last, said);
+        bisected_json(&mut json, &bisected);
+        let last: serde_json::Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
+        assert_eq!(last["otherwise"], serde_json::json!(["a"]));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Classifies why the answers of two runs differ.
 
 use super::align::{Change, aligned};
+use super::ends;
 use super::lines::{Line, TraceText};
 use super::pseudo::told_otherwise;
 use super::settings::{Differing, Ends};
@@ -24,6 +25,10 @@ impl<'a> Told<'a> {
         }
     }
 
+    pub(super) fn releases(&self) -> [&'a str; 2] {
+        [&self.base.release, &self.other.release]
+    }
+
     /// Returns the settings that explain how a call ends on one of them, in words.
     pub(super) fn blamed(&self, ends: Ends<'_>) -> Vec<String> {
         let deciding = self.settings.iter().filter(|it| it.decides(ends));
@@ -31,12 +36,22 @@ impl<'a> Told<'a> {
     }
 }
 
-/// Returns the differences between two runs, each once, apart from their verdicts.
+/// Returns the differences between two runs, each once, apart from their verdicts. What runs of
+/// one verdict failed by comes last.
 pub(super) fn compare(base: (&Facts, &Answer), other: (&Facts, &Answer)) -> Vec<Difference> {
     let (before, after) = (base.1, other.1);
     if let Some(said) = unmet(before, after) {
         return vec![said];
     }
+    let told = Told::between(base.0, other.0);
+    let mut all = of_traces(&told, before, after);
+    if before.verdict == after.verdict {
+        all.extend(ends::compare(&told, before, after));
+    }
+    all
+}
+
+fn of_traces(told: &Told<'_>, before: &Answer, after: &Answer) -> Vec<Difference> {
     // A run that did not come to its end has no trace to compare.
     if before.trace == after.trace || before.trace.is_empty() || after.trace.is_empty() {
         return Vec::new();
@@ -46,7 +61,6 @@ pub(super) fn compare(base: (&Facts, &Answer), other: (&Facts, &Answer)) -> Vec<
         TraceText::read(&after.trace),
     );
     let changes = aligned(&traces.0, &traces.1);
-    let told = Told::between(base.0, other.0);
     let has_root = changes.iter().any(is_refused);
     let mut all: Vec<Difference> = Vec::new();
     // For each task, the difference that the later ones in it follow from.
@@ -131,6 +145,14 @@ fn is_consequence(change: &Change<'_>) -> bool {
     }
 }
 
+/// A task with its kind, which the name of a program's has in it.
+fn named(task: &str, kind: &str) -> String {
+    match task.strip_prefix("program ") {
+        Some(_) => task.to_owned(),
+        None => format!("{task} {kind}"),
+    }
+}
+
 fn program(kind: &str) -> &str {
     kind.split(", ").next().unwrap_or(kind)
 }
@@ -142,13 +164,13 @@ impl Told<'_> {
                 class: Class::Path,
                 within: Within::Traces,
                 what: What::Less(format!("process `{}`", program(kind))),
-                evidence: vec![format!("- {task} {kind}: {lines} lines")],
+                evidence: vec![format!("- {}: {lines} lines", named(task, kind))],
             },
             Change::Came(task, kind, lines) => Difference {
                 class: Class::Path,
                 within: Within::Traces,
                 what: What::More(format!("process `{}`", program(kind))),
-                evidence: vec![format!("+ {task} {kind}: {lines} lines")],
+                evidence: vec![format!("+ {}: {lines} lines", named(task, kind))],
             },
             Change::Only(task, line) => self.of_one_side('-', task, line),
             Change::New(task, line) => self.of_one_side('+', task, line),

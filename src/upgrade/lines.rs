@@ -165,10 +165,14 @@ impl<'a> Block<'a> {
             part if part.starts_with("child of ") => "child",
             part => part,
         });
+        let kind = match head.strip_prefix("program ") {
+            Some(program) => program.to_owned(),
+            None => without_parent.collect::<Vec<_>>().join(", "),
+        };
         let mut block = Self {
             head,
             task,
-            kind: without_parent.collect::<Vec<_>>().join(", "),
+            kind,
             lines: Vec::new(),
         };
         if block.is_thread() {

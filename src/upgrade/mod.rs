@@ -18,6 +18,7 @@
 
 mod align;
 mod classify;
+mod ends;
 mod explain;
 mod lines;
 mod mask;
@@ -29,6 +30,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_ends;
+#[cfg(test)]
 mod tests_lines;
 #[cfg(test)]
 mod tests_raw;
@@ -37,6 +40,7 @@ mod tests_rows;
 mod verdicts;
 
 pub use align::{Change, aligned};
+pub use ends::fail_otherwise;
 pub use explain::explain;
 pub use lines::{Line, TraceText};
 pub use mask::numbered;
@@ -59,10 +63,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Whether another answer has the same verdict and trace.
+    /// Whether another answer has the same verdict and trace, and failed by the same.
     #[must_use]
     pub fn is_as(&self, other: &Self) -> bool {
-        self.verdict == other.verdict && self.trace == other.trace
+        self.verdict == other.verdict && self.trace == other.trace && ends::are_alike(self, other)
     }
 
     /// Whether its trace has events that are no calls.
@@ -93,7 +97,7 @@ pub struct Facts {
 /// Why answers differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// The same calls return something else.
+    /// The same calls return something else, or the run ends otherwise.
     Behaviour,
     /// Other calls are made.
     Path,
@@ -135,7 +139,7 @@ impl Class {
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::Behaviour => "the same calls are answered otherwise",
+            Self::Behaviour => "the same calls are answered otherwise, or the run ends otherwise",
             Self::Path => "other calls are made to the same end",
             Self::Layout => "the tracing ABI moved: an event has other fields",
             Self::Absent => "an event, a call or a feature is not in this kernel",
@@ -150,7 +154,7 @@ impl Class {
 pub enum Within {
     /// The traces.
     Traces,
-    /// The verdicts; the traces do not tell why.
+    /// The verdicts, or what they follow from; the traces do not tell why.
     Verdicts,
     /// Only one of the kernels ran the scenario.
     Skipped,

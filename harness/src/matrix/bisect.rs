@@ -9,6 +9,7 @@ use crate::{signals, status};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use trace_harness::matrix::{Bisected, Bisection, Column, Found, Matrix, Tried};
+use trace_harness::upgrade;
 use trace_harness::verdict::{Sign, Verdict, joined};
 
 /// The kernels of a list from the good one to the bad one, by their names, at least two.
@@ -176,7 +177,7 @@ impl Search<'_> {
         let untold = |column: &Column, what: &str, names: &BTreeSet<String>| {
             let verdicts: Vec<Verdict> = names.iter().map(|name| column.verdict(name)).collect();
             let why = match &column.trouble {
-                Some(trouble) => trouble.lines().next().unwrap_or_default().to_owned(),
+                Some(trouble) => trouble.said.clone(),
                 None => format!("nothing follows from {}", list(names)),
             };
             let text = format!(
@@ -260,12 +261,26 @@ impl Search<'_> {
                 kernels: self.history.0.len(),
                 scenarios: known.scenarios.iter().cloned().collect(),
                 tried: shown,
+                otherwise: self.otherwise(known, columns),
                 found,
                 interrupted: asked.is_some(),
             };
             let in_order = Matrix::new(in_order.collect(), by.iter().cloned());
             (bisected, in_order, asked.unwrap_or(status))
         })
+    }
+
+    /// The first kernel that is known to be bad, with the scenarios that fail there otherwise than
+    /// on the bad end.
+    fn otherwise(&self, known: &Known, columns: &[Column]) -> Option<(String, Vec<String>)> {
+        let bisection = known.bisection.as_ref()?;
+        let first_bad = *bisection.left().end();
+        let (_, column) = known.tried.iter().find(|(place, _)| *place == first_bad)?;
+        let (first, end) = (columns.get(*column)?, columns.get(BAD)?);
+        let differs =
+            |name: &&String| upgrade::fail_otherwise(first.answers(name), end.answers(name));
+        let names: Vec<String> = known.scenarios.iter().filter(differs).cloned().collect();
+        (!names.is_empty()).then(|| (first.kernel.clone(), names))
     }
 
     fn found(&self, bisection: &Bisection) -> (Found, u8) {
@@ -317,19 +332,19 @@ fn sign_of(column: &Column, scenario: &str) -> Sign {
 
 /// A kernel that was tried, with what its sign follows from.
 fn tried(column: &Column, scenarios: &BTreeSet<String>) -> Tried {
-    let trouble = column.trouble.iter().cloned();
+    let trouble = column.trouble.iter().map(ToString::to_string);
     let why = scenarios.iter().filter_map(|name| {
         let answers = column.answers(name);
         let of_sign = column.sign(name);
         if of_sign == Sign::Good {
             return None;
         }
-        let verdicts: BTreeSet<&str> = answers.iter().map(|it| it.verdict.as_str()).collect();
-        let verdicts: Vec<&str> = verdicts.into_iter().collect();
+        let verdicts = column.verdicts(name);
+        let verdicts: Vec<&str> = verdicts.iter().map(|it| it.word()).collect();
         let first = answers.iter().find(|it| !it.findings.is_empty());
         let first = first.map(|it| joined(&it.findings, "\n"));
         let text = match (verdicts.as_slice(), first) {
-            ([], _) => return None,
+            _ if answers.is_empty() => return None,
             ([verdict], Some(first)) => format!("{name}: {verdict}: {first}"),
             ([verdict], None) => format!("{name}: {verdict}"),
             (several, _) => format!("{name}: not the same in all runs: {}", several.join(", ")),

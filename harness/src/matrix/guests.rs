@@ -1,38 +1,25 @@
 //! The guests of `harness matrix`: what runs in each, first for all scenarios and then again for
 //! those in doubt.
 
-use super::said::{Lines, tell, with_hint};
 use crate::formats;
 use crate::kernels::Kernels;
 use crate::out::{self, note, note_for_now};
-use crate::shard;
-use crate::status;
 use crate::suite::Chosen;
 use crate::vm::{Size, job};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use perf_live::errors::chain;
-use perf_live::sys::process::end_with_us;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use trace_harness::matrix::{self, Column, Heard, Job, Kernel, Machine, Matrix, Place};
+use trace_harness::matrix::{Column, Machine, Matrix, Place, Trouble};
 
 /// How often a scenario is run again if its answers differ: with three more runs, an answer that
 /// comes up in every second run is missed on both of two kernels only once in 128 times.
 const ROUNDS: u32 = 3;
 
-/// How often it is looked whether the machine's own harness is to end.
-const LOOK: Duration = Duration::from_millis(50);
-
 /// Why a kernel has no result for what had not ended when a signal came.
-const INTERRUPTED: &str = "interrupted";
+pub(super) const INTERRUPTED: &str = "interrupted";
 
 /// The same scenarios on several kernels, and what is known of them so far.
 pub(super) struct Suite<'a> {
@@ -189,8 +176,13 @@ impl Suite<'_> {
     }
 
     /// Changes a column.
-    fn edit<T: Default>(&self, index: usize, work: impl FnOnce(&mut Column) -> T) -> T {
+    pub(super) fn edit<T: Default>(&self, index: usize, work: impl FnOnce(&mut Column) -> T) -> T {
         self.with(|columns| columns.get_mut(index).map(work).unwrap_or_default())
+    }
+
+    /// How many lines of a harness have come from a kernel.
+    pub(super) fn heard(&self, index: usize) -> usize {
+        self.edit(index, |column| column.heard)
     }
 
     fn name(&self, index: usize) -> String {
@@ -213,7 +205,8 @@ impl Suite<'_> {
             column.took = begun.elapsed();
             match ended {
                 Err(_) if is_asked => column.interrupt(),
-                ended => column.trouble = ended.err(),
+                Err(trouble) => column.trouble = Some(trouble),
+                Ok(()) => column.trouble = None,
             }
         });
         let seconds = begun.elapsed().as_secs_f64();
@@ -229,10 +222,10 @@ impl Suite<'_> {
             self.run(index, &place, Some(scenarios))?;
             let has_events = self.edit(index, |column| column.has_events(scenarios));
             if reads_formats && has_events {
-                let formats = formats::of(&place, &self.machine)?;
+                let formats = formats::of(&place, &self.machine).map_err(Trouble::from)?;
                 self.edit(index, |column| column.facts.events = formats.lines());
             }
-            Ok::<_, String>(())
+            Ok::<_, Trouble>(())
         };
         let n = scenarios.len();
         let ended = again();
@@ -256,7 +249,7 @@ impl Suite<'_> {
         }
     }
 
-    fn place(&self, name: &str) -> Result<Place, String> {
+    fn place(&self, name: &str) -> Result<Place, Trouble> {
         self.kernels.find(name, &mut |text| self.say(&text))
     }
 
@@ -265,7 +258,7 @@ impl Suite<'_> {
         index: usize,
         place: &Place,
         only: Option<&BTreeSet<String>>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Trouble> {
         // Of what is run again, the first run is kept.
         let folder = self.folders.get(&self.name(index));
         let folder = folder.filter(|_| only.is_none());
@@ -277,87 +270,12 @@ impl Suite<'_> {
             }
             Place::Host(under) => {
                 self.edit(index, |column| column.facts.on_host = true);
-                self.on_host(index, &[under.as_slice(), &command].concat())
+                self.on_host(index, under, &[under.as_slice(), &command].concat())
             }
         }
     }
 
-    fn in_guest(&self, index: usize, kernel: &Kernel, mut job: Job) -> Result<(), String> {
-        // Files that are written in the guest would be lost.
-        job.environment.retain(|(name, _)| name != "CI");
-        let is_of_shard = |name: &OsString| shard::VARIABLES.iter().any(|it| name == it);
-        job.environment.retain(|(name, _)| !is_of_shard(name));
-        job.environment.push(("CI".into(), "1".into()));
-        let mut lines = Lines::default();
-        let mut said = Vec::new();
-        let mut hear = |heard: Heard<'_>| match heard {
-            Heard::Up(release, after) => {
-                self.say(&format!(
-                    "{}: {release} is up after {:.1} s",
-                    kernel.name,
-                    after.as_secs_f64()
-                ));
-                self.edit(index, |column| release.clone_into(&mut column.release));
-            }
-            Heard::Out(bytes) => lines.take(bytes, &mut |line| self.line(index, line)),
-            Heard::Err(bytes) => said.extend(bytes),
-        };
-        let ended = matrix::run(kernel, &self.machine, &job, &mut hear);
-        let code = ended.map_err(|error| with_hint(chain(&error), error.hint(Some(kernel))))?;
-        let lacks = || {
-            kernel
-                .lacks_to_trace()
-                .map(|lacks| format!("of the kernel: {lacks}"))
-        };
-        tell(code.shell_status(), &said).map_err(|trouble| with_hint(trouble, lacks()))
-    }
-
-    fn on_host(&self, index: usize, command: &[OsString]) -> Result<(), String> {
-        let (program, words) = command.split_first().ok_or("there is no command")?;
-        let failed = |error: std::io::Error| format!("cannot run the harness: {}", chain(&error));
-        let mut command = Command::new(program);
-        for name in shard::VARIABLES {
-            command.env_remove(name);
-        }
-        command.args(words).env("CI", "1");
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
-        // Where it is not waited for, it is not left behind either.
-        end_with_us(&mut command);
-        let mut child = command.spawn().map_err(failed)?;
-        let out = child.stdout.take();
-        let heard = std::thread::scope(|scope| {
-            let (ended, ends) = mpsc::channel::<()>();
-            let own = &child;
-            scope.spawn(move || self.end_when_asked(own, &ends));
-            let lines = out.into_iter().flat_map(|out| BufReader::new(out).lines());
-            for line in lines {
-                self.line(index, &line.map_err(failed)?);
-            }
-            drop(ended);
-            Ok::<_, String>(())
-        });
-        let status = child.wait().map_err(failed)?;
-        heard?;
-        if self.machine.stop.is_asked() {
-            return Err(INTERRUPTED.to_owned());
-        }
-        tell(status.code().unwrap_or(i32::from(status::TROUBLE)), b"")
-    }
-
-    /// Ends the machine's own harness when this one is asked to end. A terminal asks both.
-    fn end_when_asked(&self, child: &Child, ends: &mpsc::Receiver<()>) {
-        while let Err(RecvTimeoutError::Timeout) = ends.recv_timeout(LOOK) {
-            if self.machine.stop.is_asked() {
-                // It has not been waited for, so its number is still its own.
-                if let Ok(pid) = i32::try_from(child.id()) {
-                    kill(Pid::from_raw(pid), Signal::SIGTERM).ok();
-                }
-                break;
-            }
-        }
-    }
-
-    fn line(&self, index: usize, line: &str) {
+    pub(super) fn line(&self, index: usize, line: &str) {
         let is_asked = self.machine.stop.is_asked();
         if self.edit(index, |column| column.line(line)) && !is_asked {
             self.show_progress();

@@ -170,7 +170,7 @@ fn write_step(
         let _always_fits = write!(out, "<span id=\"{place}\"></span>");
     }
     arrow(out, step);
-    let ends = found.first().map(|found| both(found.seen.verdicts));
+    let ends = found.first().map(|found| both(&found.seen.runs));
     let _always_fits = writeln!(out, ": {}</h4>", ends.unwrap_or_default());
     for found in found {
         out.push_str("<div class=\"change\">");

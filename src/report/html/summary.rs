@@ -73,10 +73,11 @@ pub(super) fn kernels(out: &mut String, report: &MatrixReport<'_>) {
             );
             escape(out, &column.kernel);
             out.push_str(": ");
-            escape(out, trouble.lines().next().unwrap_or_default());
+            escape(out, &trouble.said);
             out.push_str("</summary>");
-            if trouble.lines().nth(1).is_some() {
-                lines(out, trouble.lines().skip(1));
+            let more: Vec<String> = trouble.more().collect();
+            if !more.is_empty() {
+                lines(out, more.iter().map(String::as_str));
             }
             out.push_str("</details>\n");
         }

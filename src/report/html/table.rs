@@ -3,7 +3,7 @@
 use super::text::escape;
 use super::{more, place, slug};
 use crate::matrix::Cell;
-use crate::report::matrix::{Found, MatrixReport, plural, words};
+use crate::report::matrix::{Found, MatrixReport, all_words, plural, words};
 use crate::upgrade::Class;
 use crate::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,7 +147,7 @@ fn write_row(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>) {
 /// Writes a verdict; with a link if there is more to tell.
 fn write_cell(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>, told: &Told<'_>) {
     let verdict = told.cell.verdict();
-    let word = words(verdict);
+    let word = all_words(told.cell.verdicts());
     let _always_fits = write!(out, "<td class=\"{verdict}\">");
     let here = row.found.iter().filter(|it| it.step.to == told.kernel);
     let mut classes: Vec<Class> = here.map(|found| found.change.class).collect();

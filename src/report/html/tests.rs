@@ -1,6 +1,6 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use crate::matrix::{Column, Matrix};
+use crate::matrix::{Column, Matrix, Printed, Trouble};
 use crate::report::matrix::MatrixReport;
 use crate::report::matrix::tests::{column, matrix};
 
@@ -59,7 +59,10 @@ fn what_stands_in_a_trace_is_no_markup() {
     let evil = format!("  write(1, \"{EVIL}\") = 1\n");
     let old = column("<6.1>", &[(EVIL, "pass", "", "  close(3) = 0\n")]);
     let mut new = column(EVIL, &[(EVIL, "fail", EVIL, &evil)]);
-    new.trouble = Some(format!("{EVIL}\n{EVIL}"));
+    new.trouble = Some(Trouble {
+        printed: Printed::of("it said", EVIL),
+        ..Trouble::from(EVIL)
+    });
     let html = page(&Matrix::new(vec![old, new], []));
     assert!(
         html.contains("&lt;script&gt;alert(&#39;<i>\\u{1b}</i>[2J&#39;)"),
@@ -115,11 +118,14 @@ fn a_thousand_scenarios_on_six_kernels_take_some_hundred_bytes_each() {
 #[test]
 fn a_guest_that_died_shows_the_end_of_its_console() {
     let mut died = Column::of("6.1");
-    died.trouble = Some("the guest ended; the end of its console:\n    Kernel panic".to_owned());
+    died.trouble = Some(Trouble {
+        printed: Printed::of("the end of its console", "Kernel panic"),
+        ..Trouble::from("the guest ended")
+    });
     let fine = column("7.2", &[("a", "pass", "", "")]);
     let html = page(&Matrix::new(vec![died, fine], []));
     assert!(
-        html.contains("<summary>6.1: the guest ended; the end of its console:</summary><pre>    Kernel panic\n</pre>"),
+        html.contains("<summary>6.1: the guest ended</summary><pre>the end of its console:\n    Kernel panic\n</pre>"),
         "{html}"
     );
     // It is said there, and not below each scenario.

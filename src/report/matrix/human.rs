@@ -1,7 +1,7 @@
 //! Writes the table, and the results that are no plain pass.
 
 use super::super::suite::{diff_color, verdict_color};
-use super::{MatrixReport, is_of_verdict, plural, real, scenarios, words};
+use super::{MatrixReport, all_words, is_of_verdict, plural, real, scenarios, words};
 use crate::matrix::{Cell, Column, Difference, Matrix, Step};
 use crate::upgrade::Within;
 use crate::verdict::{About, Verdict};
@@ -36,7 +36,8 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
     told.write(out, matrix, color);
     for column in &matrix.columns {
         if let Some(trouble) = &column.trouble {
-            let trouble = shown_lines(trouble).collect::<Vec<_>>().join("\n");
+            let trouble = trouble.to_string();
+            let trouble = shown_lines(&trouble).collect::<Vec<_>>().join("\n");
             let names = matrix.scenarios.iter();
             let untold = names.filter(|name| report.is_untold(&column.kernel, name));
             let how = match column.interrupted {
@@ -236,10 +237,10 @@ fn table(out: &mut String, matrix: &Matrix, color: bool) {
     }
 }
 
-/// The word for a result; what had not ended when the harness was asked to end has no verdict.
+/// The words for a result; what had not ended when the harness was asked to end has no verdict.
 fn in_table(column: &Column, scenario: &str, cell: &Cell) -> String {
     match column.interrupted && column.answers(scenario).is_empty() {
         true => "interrupted".to_owned(),
-        false => words(cell.verdict()),
+        false => all_words(cell.verdicts()),
     }
 }

@@ -34,6 +34,8 @@ fn cells(out: &mut String, matrix: &Matrix) {
                 line.put("scenario", name);
                 line.put("kernel", &column.kernel);
                 line.put("verdict", cell.verdict().word());
+                let all = cell.verdicts().iter().map(|verdict| verdict.word());
+                line.put("verdicts", all.collect::<Vec<&str>>());
                 line.put("reasons", texts(&cell.findings));
                 line.put("notes", &cell.notes);
             });
@@ -64,7 +66,7 @@ fn kernels(out: &mut String, matrix: &Matrix) {
             line.put("name", &column.kernel);
             line.put("release", &column.release);
             line.put("duration_ms", column.took.as_millis());
-            line.put("trouble", &column.trouble);
+            line.put("trouble", column.trouble.as_ref().map(ToString::to_string));
             line.put("interrupted", column.interrupted);
         });
     }

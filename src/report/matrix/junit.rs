@@ -7,7 +7,8 @@ use perf_records::units::{shown, shown_lines};
 pub(super) fn write(out: &mut String, report: &MatrixReport<'_>) {
     let found = report.by_scenario();
     let suites = report.matrix.columns.iter().map(|column| {
-        let trouble = column.trouble.as_deref().unwrap_or_default();
+        let trouble = column.trouble.as_ref().map(ToString::to_string);
+        let trouble = trouble.unwrap_or_default();
         let mut cases = Vec::new();
         for scenario in &report.matrix.scenarios {
             let mut cells = report.matrix.row(scenario);
@@ -39,7 +40,7 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>) {
             time: column.took,
             properties: vec![("release", column.release.clone())],
             cases,
-            system_err: shown_lines(trouble).collect::<Vec<_>>().join("\n"),
+            system_err: shown_lines(&trouble).collect::<Vec<_>>().join("\n"),
         }
     });
     document(out, "harness matrix", &suites.collect::<Vec<_>>());

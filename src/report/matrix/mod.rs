@@ -217,28 +217,34 @@ pub(super) fn title(step: &Step) -> String {
 /// Groups the scenarios of a change by their verdicts; those that passed on neither kernel come
 /// first.
 pub(super) fn by_verdicts(change: &Explained) -> Vec<(String, Vec<&Seen>)> {
-    let mut groups: Vec<((Verdict, Verdict), Vec<&Seen>)> = Vec::new();
+    let mut groups: Vec<(&[BTreeSet<Verdict>; 2], Vec<&Seen>)> = Vec::new();
     for seen in &change.seen {
-        let same = |group: &&mut ((Verdict, Verdict), Vec<&Seen>)| group.0 == seen.verdicts;
-        match groups.iter_mut().find(same) {
+        match groups.iter_mut().find(|group| *group.0 == seen.runs) {
             Some((_, known)) => known.push(seen),
-            None => groups.push((seen.verdicts, vec![seen])),
+            None => groups.push((&seen.runs, vec![seen])),
         }
     }
-    groups.sort_by_key(|(verdicts, _)| *verdicts == (Verdict::Pass, Verdict::Pass));
+    let is_pass = |verdicts: &BTreeSet<Verdict>| verdicts.iter().all(|it| *it == Verdict::Pass);
+    groups.sort_by_key(|(verdicts, _)| verdicts.iter().all(is_pass));
     let worded = groups.into_iter();
     worded
         .map(|(verdicts, seen)| (both(verdicts), seen))
         .collect()
 }
 
-/// `pass on both`, `pass, then fail`.
-pub(super) fn both((before, after): (Verdict, Verdict)) -> String {
+/// `pass on both`, `pass, then fail`, `pass, then pass or fail`.
+pub(super) fn both([before, after]: &[BTreeSet<Verdict>; 2]) -> String {
     if before == after {
-        format!("{} on both", words(before))
+        format!("{} on both", all_words(before))
     } else {
-        format!("{}, then {}", words(before), words(after))
+        format!("{}, then {}", all_words(before), all_words(after))
     }
+}
+
+/// `pass`; `pass or fail` where runs differ.
+pub(super) fn all_words(verdicts: &BTreeSet<Verdict>) -> String {
+    let each: Vec<String> = verdicts.iter().map(|verdict| words(*verdict)).collect();
+    each.join(" or ")
 }
 
 pub(super) fn words(verdict: Verdict) -> String {

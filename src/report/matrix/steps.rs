@@ -27,7 +27,7 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>, color: bool) {
     }
     let classes = report.classes();
     if !classes.is_empty() {
-        out.push('\n');
+        out.push_str("\nwhat these words mean:\n");
     }
     for class in classes {
         let _always_fits = writeln!(

@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use super::*;
-use crate::matrix::Column;
+use crate::matrix::{Column, Printed, Trouble};
 use crate::verdict::{About, Finding, Kind};
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ pub(in crate::report) fn matrix() -> Matrix {
 /// A kernel of which nothing is known.
 fn died() -> Column {
     let mut column = Column::of("8.0");
-    column.trouble = Some("it broke".to_owned());
+    column.trouble = Some("it broke".into());
     column
 }
 
@@ -117,7 +117,8 @@ no pass, for what differs below:
 
        noise  one more `poll` in io/poll
 
-   behaviour  the same calls are answered otherwise
+what these words mean:
+   behaviour  the same calls are answered otherwise, or the run ends otherwise
    not there  an event, a call or a feature is not in this kernel
        noise  it varies from run to run on one kernel too
 
@@ -169,11 +170,16 @@ fn of_many_scenarios_and_much_evidence_a_handful_is_shown() {
 #[test]
 fn a_kernel_that_died_says_why_and_is_no_upgrade() {
     let mut died = Column::of("6.1");
-    died.trouble = Some("it broke\n    the console".to_owned());
+    died.trouble = Some(Trouble {
+        printed: Printed::of("its console", "the last line"),
+        ..Trouble::from("it broke")
+    });
     let fine = |kernel: &str| column(kernel, &[("a", "pass", "", "  close(3) = 0\n")]);
     let text = human(&Matrix::new(vec![fine("5.10"), died, fine("7.2")], []));
     assert!(
-        text.contains("\n6.1 (1 of 1 scenario broken): it broke\n    the console\n"),
+        text.contains(
+            "\n6.1 (1 of 1 scenario broken): it broke; its console:\n    the last line\n"
+        ),
         "{text}"
     );
     assert!(text.contains("\n5.10 -> 7.2: nothing differs\n"), "{text}");
@@ -195,7 +201,7 @@ fn what_a_kernel_did_not_come_to_is_said_once() {
         ("b", "pass", "", "  close(3) = 0\n"),
     ];
     let mut died = column("6.1", &told[..1]);
-    died.trouble = Some("it broke".to_owned());
+    died.trouble = Some("it broke".into());
     let text = human(&Matrix::new(vec![column("5.10", &told), died], []));
     assert!(!text.contains("broken on"), "{text}");
     assert!(
@@ -314,4 +320,43 @@ fn junit_has_a_suite_for_each_kernel_with_what_is_new_there() {
         broken.contains("<system-err>it broke</system-err>"),
         "{broken}"
     );
+}
+
+#[test]
+fn a_kernel_whose_runs_differ_is_no_pass_in_the_table_and_says_so() {
+    let varies = [("a", "pass", "", ""), ("a", "fail", "why", "")];
+    let columns = vec![
+        column("6.1", &varies[..1]),
+        column("7.2", &varies),
+        column("8.0", &varies[1..]),
+    ];
+    let matrix = Matrix::new(columns, []);
+    let text = human(&matrix);
+    assert!(
+        text.starts_with("scenario  6.1   7.2           8.0\na         pass  pass or fail  fail\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("        why\n        note: not the same in all runs: pass, fail\n"),
+        "{text}"
+    );
+    let mut json = String::new();
+    MatrixReport::of(&matrix).json(&mut json);
+    let cell: Value = serde_json::from_str(json.lines().nth(1).unwrap()).unwrap();
+    assert_eq!(
+        (&cell["verdict"], &cell["verdicts"]),
+        (&json!("fail"), &json!(["pass", "fail"]))
+    );
+}
+
+#[test]
+fn the_meaning_of_a_class_does_not_read_as_a_difference_of_the_last_upgrade() {
+    let told = |kernel: &str, value| {
+        let trace = format!("  close({value}) = 0\n");
+        column(kernel, &[("a", "pass", "", trace.as_str())])
+    };
+    let columns = vec![told("5.10", 1), told("6.1", 2), told("7.2", 2)];
+    let text = human(&Matrix::new(columns, []));
+    let said = "6.1 -> 7.2: nothing differs\n\nwhat these words mean:\n   behaviour  the same";
+    assert!(text.contains(said), "{text}");
 }

@@ -25,6 +25,7 @@ fn project(kinds: &[&str]) -> Project {
     for (kind, text) in [
         ("good", "exit 0\n"),
         ("bad", "exit 1\n"),
+        ("killed", "kill -SEGV $$\n"),
         ("slow", "sleep 1000\n"),
         ("varies", &varies),
     ] {
@@ -120,15 +121,40 @@ fn what_cannot_tell_at_the_border_leaves_a_range_and_is_named_with_its_reason() 
         tried.find(|line| line["kernel"] == kernel).expect("it")["why"].to_string()
     };
     assert!(
-        why("v3").contains("ended with status 3 there"),
+        why("v3").contains("ended with status 3, and no word of the harness came"),
         "{}",
         why("v3")
     );
     assert!(
-        why("v4").contains("not the same in all runs: fail, pass"),
+        why("v4").contains("not the same in all runs: pass, fail"),
         "{}",
         why("v4")
     );
+    // It is no pass in the table either.
+    let mut cells = lines.iter().filter(|line| line["type"] == "cell");
+    let is_it = |line: &&Value| line["kernel"] == "v4" && line["scenario"] == "it";
+    let cell = cells.find(is_it).expect("a cell");
+    assert_eq!(
+        (&cell["verdict"], &cell["verdicts"]),
+        (&json!("fail"), &json!(["pass", "fail"]))
+    );
+}
+
+#[test]
+fn a_first_bad_kernel_that_fails_otherwise_than_the_bad_end_is_told_with_both_ends() {
+    require!(right_to_trace());
+    let project = project(&["good", "bad", "killed"]);
+    let run = project.harness(&words("v1..v3", &["--report", "r.jsonl"]));
+    run.assert_status(0);
+    let result = "v2 is the first bad kernel; v1, right before it in the list, is good\n\
+                  it fails otherwise on v2 than on v3: it may not be the same failure\n";
+    assert!(run.stdout.ends_with(result), "{}", run.stdout);
+    let end = "   behaviour  it ends otherwise: killed by SIGSEGV instead of exit status 1\n";
+    assert!(run.stdout.contains(end), "{}", run.stdout);
+    let json = project.read("r.jsonl");
+    let last = json.lines().last().expect("a line");
+    let last: Value = serde_json::from_str(last).expect("JSON");
+    assert_eq!(last["otherwise"], json!(["it"]));
 }
 
 #[test]

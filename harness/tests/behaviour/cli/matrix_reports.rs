@@ -56,6 +56,29 @@ fn each_file_has_the_form_of_its_ending_and_the_same_is_printed() {
 }
 
 #[test]
+fn what_is_no_kernel_and_a_program_that_runs_no_harness_are_named_without_a_guest() {
+    let project = Project::with("a", PASSES);
+    project.write("notes", "no kernel\n");
+    let list = "notes: { image: notes }\nnone: { host: true, under: [\"false\"] }\n";
+    project.write("kernels.yaml", list);
+    let words = ["matrix", "scenarios", "--kernels", "kernels.yaml"];
+    let run = project.harness(&words);
+    run.assert_status(99);
+    for said in [
+        "/notes` is no kernel of ",
+        ": it should be a",
+        "none (1 of 1 scenario broken): `false`, under which the harness was to run (`under`), \
+         ended with status 1, and no word of the harness came\n",
+    ] {
+        assert!(run.stdout.contains(said), "{said}: {}", run.stdout);
+    }
+    let vm = ["vm", "--kernels", "kernels.yaml", "-k", "notes", "true"];
+    let run = project.harness(&vm);
+    run.assert_status(125);
+    assert!(run.stderr.contains("is no kernel of"), "{run:?}");
+}
+
+#[test]
 fn what_cannot_be_written_is_a_usage_error_before_anything_runs() {
     let project = project();
     project.write("file", "x");
