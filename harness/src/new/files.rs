@@ -71,6 +71,12 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
                 shown_path(path)
             )));
         }
+        if let Some(file) = files.iter().find(|file| file.to_str().is_none()) {
+            return Err(NewError::Usage(format!(
+                "the name of `{}` is no text (UTF-8), and a scenario is: give the command another one",
+                shown_path(file)
+            )));
+        }
         laid.read(files)?;
     }
     for word in words(command) {
@@ -89,6 +95,10 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
                     true => format!("which has more than {MOST_WANTED} files"),
                     false => format!("which has more than {MOST} files (--file does it)"),
                 };
+                laid.left_out.push((path, why));
+            }
+            Ok(files) if files.iter().any(|file| file.to_str().is_none()) => {
+                let why = "which has a file whose name is no text (UTF-8)".to_owned();
                 laid.left_out.push((path, why));
             }
             Ok(files) => {
@@ -301,6 +311,25 @@ mod tests {
         assert!(error.contains("has more than 2000 files"), "{error}");
         std::fs::remove_file(place.path().join("0")).unwrap();
         assert_eq!(collect(&[], &[name]).unwrap().contents.len(), MOST_WANTED);
+    }
+
+    #[test]
+    fn a_file_whose_name_is_no_text_is_refused_where_it_is_asked_for_and_else_left_out() {
+        use std::os::unix::ffi::OsStrExt;
+        let place = tempfile::tempdir_in(".").unwrap();
+        let odd = std::ffi::OsStr::from_bytes(b"a\xff");
+        std::fs::write(place.path().join(odd), "").unwrap();
+        let name = PathBuf::from(place.path().file_name().unwrap());
+        let error = collect(&[], std::slice::from_ref(&name)).unwrap_err();
+        assert!(error.to_string().contains("is no text (UTF-8)"), "{error}");
+        let command = ["ls".to_owned(), name.to_str().unwrap().to_owned()];
+        let laid = collect(&command, &[]).unwrap();
+        assert!(laid.contents.is_empty());
+        let [(path, why)] = laid.left_out.as_slice() else {
+            panic!("{laid:?}");
+        };
+        assert_eq!(*path, name);
+        assert!(why.contains("is no text"), "{why}");
     }
 
     #[test]
