@@ -81,6 +81,10 @@ pub fn path_glob(pattern: impl AsRef<[u8]>, path: impl AsRef<[u8]>) -> bool {
 }
 
 fn matches(pattern: &[u8], text: &[u8], separator: Option<u8>) -> bool {
+    let (begin, end) = plain_ends(pattern);
+    if !text.starts_with(begin) || !text.ends_with(end) {
+        return false;
+    }
     let elements = elements(pattern, separator);
     let mut places = vec![false; elements.len() + 1];
     let mut next = places.clone();
@@ -114,6 +118,20 @@ fn matches(pattern: &[u8], text: &[u8], separator: Option<u8>) -> bool {
         std::mem::swap(&mut places, &mut next);
     }
     places.last().is_some_and(|is_here| *is_here)
+}
+
+/// What each text that a pattern matches begins and ends with: most others are known by that.
+fn plain_ends(pattern: &[u8]) -> (&[u8], &[u8]) {
+    let is_special = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b']');
+    let first = pattern.iter().position(is_special);
+    let last = pattern.iter().rposition(is_special);
+    let (Some(first), Some(last)) = (first, last) else {
+        return (pattern, pattern);
+    };
+    let begin = pattern.get(..first).unwrap_or_default();
+    let end = pattern.get(last + 1..).unwrap_or_default();
+    // No slash need be where there are no folders.
+    (begin, end.strip_prefix(b"/").unwrap_or(end))
 }
 
 /// Splits a text into its characters.
@@ -216,6 +234,15 @@ fn is_member(set: &[u8], character: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{glob, path_glob};
+
+    #[test]
+    fn what_a_pattern_begins_and_ends_with_is_no_more_than_each_text_has() {
+        assert!(path_glob("**/log", "log") && path_glob("a/**/log", "a/log"));
+        assert!(glob("a]", "a]") && glob("a[]", "a[]") && glob("a[]]b", "a]b"));
+        assert!(glob("[ab]c[", "ac[") && glob("x?x", "xyx") && !glob("xx*xx", "xxx"));
+        assert!(glob("*/", "a/") && !glob("*/", "a"));
+        assert!(glob("", "") && !glob("", "a") && !glob("a", ""));
+    }
 
     #[test]
     fn a_star_ends_at_a_slash_and_two_do_not() {

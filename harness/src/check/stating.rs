@@ -109,6 +109,10 @@ fn learn(
     let is_written = reports::write_all([(file, rules.text())].into_iter());
     if is_written {
         note!("harness: written: {}", shown_path(file));
+        if exit != ExitKind::Code(0) {
+            note!("harness: these rules expect the command to end as it did: {exit}");
+            note!("hint: learn from a run that passes, or take `exit` out");
+        }
     }
     is_written
 }

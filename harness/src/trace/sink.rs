@@ -26,8 +26,16 @@ pub(crate) fn sink_at_the_end(output: Option<&PathBuf>) -> Result<Sink, Trouble>
 
 type Open = fn(&Path, Access) -> Result<Output, OutputError>;
 
+/// What is written to `-` goes to standard output.
 fn opened(output: Option<&PathBuf>, open: Open) -> Result<Sink, Trouble> {
-    match output {
+    let standard = PathBuf::from("/dev/stdout");
+    match output.map(|path| {
+        if path.as_os_str() == "-" {
+            &standard
+        } else {
+            path
+        }
+    }) {
         None => match out::stderr() {
             Ok(stderr) => Ok(Sink::Error(stderr)),
             Err(error) => Err(other(error, None)),

@@ -75,3 +75,17 @@ fn learnt_rules_allow_each_name_of_what_is_used_by_another() {
     let check = [&["check", "learnt.yaml", "--"], &renames[..]].concat();
     project.harness(&check).assert_status(0);
 }
+
+#[test]
+fn rules_that_are_learnt_of_a_command_that_fails_are_said_to_expect_that() {
+    require!(right_to_trace());
+    let project = ruled("");
+    for (status, is_said) in [(0, false), (3, true)] {
+        let file = format!("{status}.yaml");
+        let command = format!("exit {status}");
+        let words = ["check", "--learn", &file, "--", "sh", "-c", &command];
+        let said = project.harness(&words).stderr;
+        let expects = said.contains("expect the command to end as it did: exit status 3");
+        assert_eq!(expects, is_said, "{said}");
+    }
+}

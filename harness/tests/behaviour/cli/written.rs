@@ -317,3 +317,13 @@ fn calibrate_writes_the_scenario_and_its_snapshot_or_neither() {
     );
     project.assert_nothing_left();
 }
+
+#[test]
+fn a_trace_is_written_to_standard_output_where_a_dash_is_named() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let run = project.harness(&["trace", "-o", "-", "-e", "exit_group", "--", "true"]);
+    run.assert_status(0);
+    assert!(run.stdout.contains("exit_group(0) = ?"), "{}", run.stdout);
+    assert!(!project.join("-").exists());
+}
