@@ -79,10 +79,43 @@ fn endless(fifo: &Fifo) -> String {
 fn started(project: &Project, arguments: &[&str]) -> (Started, Fifo) {
     let mut fifo = Fifo::new(&project.join("fifo"));
     project.scenario("endless", &endless(&fifo));
-    let mut command = project.program(&[&["run"], arguments, &["scenarios"]].concat());
+    let mut command = disposing(project, "--default-signal", &["run"]);
+    command.args(arguments).arg("scenarios");
     let harness = Started::new(command.stdout(Stdio::null()).stderr(Stdio::null()));
     fifo.wait_for_lines(2);
     (harness, fifo)
+}
+
+/// A harness with this option of `env(1)`, whatever these tests were started with.
+fn disposing(project: &Project, option: &str, words: &[&str]) -> Command {
+    let mut command = project.command("env");
+    command
+        .args([option, env!("CARGO_BIN_EXE_harness")])
+        .args(words);
+    command
+}
+
+#[test]
+fn a_hangup_that_is_ignored_as_by_nohup_ends_nothing() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let mut said = Fifo::new(&project.join("said"));
+    let go = project.join("go");
+    nix::unistd::mkfifo(&go, nix::sys::stat::Mode::S_IRWXU).expect("mkfifo");
+    let yaml = format!(
+        "sandbox: {{ root: host }}\nworkload: {{ shell: \"echo ready > '{}'; cat '{}'\" }}\n\
+         expect: {{ exit: 0 }}\nsnapshot: false",
+        said.path(),
+        go.display()
+    );
+    project.scenario("waits", &yaml);
+    let mut command = disposing(&project, "--ignore-signal=HUP", &["run", "scenarios"]);
+    let mut harness = Started::new(command.stdout(Stdio::null()).stderr(Stdio::null()));
+    said.wait_for_lines(1);
+    let pid = nix::unistd::Pid::from_raw(harness.id().cast_signed());
+    nix::sys::signal::kill(pid, Signal::SIGHUP).expect("kill");
+    std::fs::write(&go, "").expect("a reader");
+    assert_eq!(harness.wait(), 0);
 }
 
 #[test]
@@ -164,7 +197,8 @@ fn a_signal_to_trace_reaches_the_command_and_its_end_is_the_status() {
         let project = Project::new();
         let mut fifo = Fifo::new(&project.join("fifo"));
         let script = format!("exec > '{}'; echo ready; exec sleep infinity", fifo.path());
-        let mut command = project.program(&["trace", "--format", "json", "-o", "trace"]);
+        let words = ["trace", "--format", "json", "-o", "trace"];
+        let mut command = disposing(&project, "--default-signal", &words);
         let mut harness = Started::new(command.args(["sh", "-c", &script]));
         fifo.wait_for_lines(1);
         assert_eq!(harness.end_by(signal), status);

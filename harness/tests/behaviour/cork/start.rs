@@ -38,10 +38,6 @@ fn assert_clean_start(said: &str) {
         ["0", "1", "2"],
         "{said}"
     );
-    assert_untouched_signals(said);
-}
-
-fn assert_untouched_signals(said: &str) {
     assert_eq!(
         oracle::fact(said, "signals", "kind"),
         ["blocked", "ignored", "pending"],
@@ -79,8 +75,12 @@ fn an_untidy_start_of_the_program_does_not_reach_the_workload() {
     let run = |words: &[&str]| project.run(&[], &[&UNTIDY, words].concat());
     let traced = run(&["trace", "-o", "trace", &oracle::path(), "fds"]);
     traced.assert_status(0);
-    // On the bare host descriptors are what a shell hands to any command.
-    assert_untouched_signals(&traced.stdout);
+    // On the bare host descriptors and signals are what a shell hands to any command.
+    let (_, around) = UNTIDY.split_last().expect("words");
+    let alone = project.run(&[], &[around, &[&oracle::path(), "fds"]].concat());
+    let masks = oracle::fact(&alone.stdout, "signals", "mask");
+    assert_eq!(oracle::fact(&traced.stdout, "signals", "mask"), masks);
+    assert_ne!(masks, ["0000000000000000"; 3]);
     let opened = oracle::fact(&traced.stdout, "fd", "number");
     assert!(
         ["0", "1", "2", "5", "9"]
