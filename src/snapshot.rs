@@ -18,7 +18,7 @@ pub use form::FormError;
 pub use together::Together;
 pub use variants::{Kernel, meant};
 
-use perf_live::files::{self, OutputError};
+use perf_live::files::{self, InputError, OutputError};
 use perf_records::units::NotText;
 use std::fs;
 use std::io;
@@ -216,7 +216,20 @@ fn normal(text: &str) -> String {
 /// # Errors
 /// [`SnapshotError::Write`].
 pub fn write(file: &Path, text: &str, provenance: &Provenance<'_>) -> Result<(), SnapshotError> {
-    write_whole(file, &contents(text, provenance))
+    let contents = contents(text, provenance);
+    fits(file, &contents)?;
+    write_whole(file, &contents)
+}
+
+/// Refuses what could not be read again.
+fn fits(file: &Path, contents: &str) -> Result<(), SnapshotError> {
+    match contents.len() as u64 <= files::SNAPSHOT.mebibytes << 20 {
+        true => Ok(()),
+        false => Err(SnapshotError::Write {
+            path: file.to_owned(),
+            source: InputError::Long(files::SNAPSHOT).into(),
+        }),
+    }
 }
 
 /// Returns the contents of a snapshot file.
@@ -354,6 +367,23 @@ pub fn diff_of((old_name, old): (&str, &str), (new_name, new): (&str, &str)) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_could_not_be_read_again_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("snapshots/long.snap");
+        let provenance = Provenance {
+            scenario: Path::new("long.yaml"),
+            description: "",
+            kernel: "",
+        };
+        let long = "a line\n".repeat((files::SNAPSHOT.mebibytes << 20) as usize / 7);
+        let written = write(&file, &long, &provenance);
+        assert!(matches!(written, Err(SnapshotError::Write { .. })));
+        let added = Together::default().add_snapshot(&file, &long, &provenance);
+        assert!(matches!(added, Err(SnapshotError::Write { .. })));
+        assert!(!file.exists());
+    }
 
     #[test]
     fn a_scenarios_snapshot_lies_beside_its_folder() {

@@ -1,6 +1,6 @@
 //! Writes several files, either all or none.
 
-use super::{Provenance, SnapshotError, contents, failed, make_folder};
+use super::{Provenance, SnapshotError, contents, failed, fits, make_folder};
 use perf_live::files::{Access, Output, OutputError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -38,8 +38,10 @@ impl Together {
         text: &str,
         provenance: &Provenance<'_>,
     ) -> Result<(), SnapshotError> {
+        let contents = contents(text, provenance);
+        fits(file, &contents)?;
         make_folder(file)?;
-        self.add(file, &contents(text, provenance))
+        self.add(file, &contents)
     }
 
     fn begun(
