@@ -59,11 +59,18 @@ pub(super) fn is_disguised(args: &[u64; 6], sample: &Sample<'_>, mask: u64) -> b
         && fourth.is_none_or(|from| may_be(args[3], from))
 }
 
-/// Returns the convention of a call by the record of its return. The number -1 is in no table, and
-/// the registers there are those of another place.
-pub(super) fn left_by(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
+/// Returns the convention of a call by the record of its return: number, value, and whether nothing
+/// of its thread was seen before. The number -1 is in no table, and the registers there are those of
+/// another place. Behind an `execve(2)` they are those that a program begins with; the calls of 32
+/// bits that have its numbers are made by nobody, or return no 0.
+pub(super) fn left_by(
+    (number, value, is_first): (i32, i64, bool),
+    sample: &Sample<'_>,
+    mask: u64,
+) -> Abi {
     match number {
         -1 => Abi::native(),
+        _ if is_first && value == 0 && is_exec(number) => Abi::native(),
         _ => convention(number, sample, mask),
     }
 }
@@ -101,4 +108,39 @@ fn place_of(mask: u64, bit: u32) -> Option<usize> {
 /// Whether a call is the one that starts the workload's program; before it no call is of interest.
 pub(super) fn is_exec(number: i32) -> bool {
     [libc::SYS_execve, libc::SYS_execveat].contains(&number.into())
+}
+
+#[cfg(test)]
+#[cfg(target_arch = "x86_64")]
+mod tests {
+    use super::*;
+    use perf_records::attr::{Attr, SampleType};
+    use perf_records::record::{Record, kind, parse};
+
+    #[test]
+    fn a_return_of_which_nothing_else_was_seen_is_that_of_an_exec_though_the_registers_are_new() {
+        let mask = 1_u64 << X86_CX | 1 << X86_IP;
+        let attr = Attr {
+            sample_type: SampleType::REGS_USER,
+            user_registers: mask,
+            ..Attr::holding(0)
+        };
+        // Registers of 64 bits: a program's first instruction, and nothing in `cx`.
+        let words = [2, 0, 0x7f00_0000_1000_u64];
+        let head = u64::from(kind::SAMPLE) | (8 * (1 + words.len() as u64)) << 48;
+        let bytes: Vec<u8> = std::iter::once(head)
+            .chain(words)
+            .flat_map(u64::to_ne_bytes)
+            .collect();
+        let layout = attr.layout();
+        let Ok(Record::Sample(sample)) = parse(&bytes, &layout) else {
+            panic!("no sample");
+        };
+        let execve = libc::SYS_execve as i32;
+        let by = |number, value, is_first| left_by((number, value, is_first), &sample, mask);
+        assert_eq!(by(execve, 0, true), Abi::X86_64);
+        assert_eq!(by(execve, 0, false), Abi::I386, "its entry says what it is");
+        assert_eq!(by(execve, -2, true), Abi::I386);
+        assert_eq!(by(1, 0, true), Abi::I386);
+    }
 }

@@ -278,6 +278,7 @@ impl<'a> Reader<'a> {
         self.tracker.global((pid, tid), common, &mut self.out);
         let word = |at: usize| word(raw, at).ok_or_else(|| lacks("number or arguments"));
         let number = |at: usize| number(raw, at).ok_or_else(|| lacks("number or arguments"));
+        let is_first = self.forgot_calls_of(tid);
         self.sees_half(tid, meaning);
         match meaning {
             Meaning::Enter {
@@ -305,7 +306,8 @@ impl<'a> Reader<'a> {
             Meaning::Leave { id, ret } => {
                 self.with_call((pid, tid), place, raw, ret + 8)?;
                 let (number, value) = (number(id)?, word(ret)? as i64);
-                let abi = left_by(number, sample, self.registers(place));
+                let call = (number, value, is_first);
+                let abi = left_by(call, sample, self.registers(place));
                 self.left((pid, tid), time, (abi, number), value);
             }
             Meaning::Refusal => self.tracker.refused((pid, tid), &mut self.out),
