@@ -60,9 +60,9 @@ pub(super) fn is_disguised(args: &[u64; 6], sample: &Sample<'_>, mask: u64) -> b
 }
 
 /// Returns the convention of a call by the record of its return: number, value, and whether nothing
-/// of its thread was seen before. The number -1 is in no table, and the registers there are those of
-/// another place. Behind an `execve(2)` they are those that a program begins with; the calls of 32
-/// bits that have its numbers are made by nobody, or return no 0.
+/// of its thread was seen before. The number -1 is in no table, and the registers there are those
+/// of another place. Behind an `execve(2)` they are those that a program begins with; the calls of
+/// 32 bits that have its numbers are obsolete (`oldolduname`), or return no 0 (`timerfd_create`).
 pub(super) fn left_by(
     (number, value, is_first): (i32, i64, bool),
     sample: &Sample<'_>,

@@ -32,7 +32,7 @@ pub enum AttachError {
         pid: Pid,
     },
     /// By its id another process is found in procfs.
-    #[error("`/proc` is of another pid namespace than this one, where {pid} is another process")]
+    #[error("procfs is of another pid namespace than this one, where {pid} is another process")]
     OtherNumbers {
         /// Its id.
         pid: Pid,
@@ -58,7 +58,7 @@ impl AttachError {
         match self {
             Self::NoProcess { .. } => None,
             Self::OtherNumbers { .. } => Some(
-                "mount procfs in this namespace (`mount -t proc proc /proc`), or run the harness in the other"
+                "mount procfs in this namespace (as `unshare --mount-proc` does), or run the harness in the other"
                     .to_owned(),
             ),
             Self::TooMany { needed, .. } => Some(format!(

@@ -74,8 +74,8 @@ impl Host {
         !link.is_ok_and(|link| link.as_os_str() == FIRST)
     }
 
-    /// Refuses to go on where this process' `CLOCK_MONOTONIC` or `CLOCK_BOOTTIME` is not that of the
-    /// kernel, by which it makes records and tells when a process was created.
+    /// Refuses to go on where `CLOCK_MONOTONIC` or `CLOCK_BOOTTIME` of this process is not that of
+    /// the kernel, by which it makes records and tells when a process was created.
     ///
     /// # Errors
     /// [`HostError::Clock`].

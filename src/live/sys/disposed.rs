@@ -1,7 +1,9 @@
 //! The signals that a program is started with: which are ignored, and which are blocked
-//! (`execve(2)` keeps both).
+//! (`execve(2)` keeps both); and the one that must not be ignored.
 
+use super::check;
 use libc::c_int;
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A bit for each signal that was ignored, the lowest that of signal 1.
@@ -50,4 +52,22 @@ pub fn was_ignored(signal: c_int) -> bool {
 /// The signals that were blocked, as the kernel has them.
 pub(super) fn blocked() -> u64 {
     BLOCKED.load(Ordering::Relaxed)
+}
+
+/// A parent that ignores `SIGCHLD` (as some supervisors make their children do) never learns how a
+/// child ended: the kernel reaps it.
+pub(in crate::sys) fn keep_children() -> io::Result<()> {
+    // SAFETY: sigaction is plain numbers, for which all zeroes is valid: the default disposition.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: the kernel writes the present action there.
+    check(unsafe { libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut action) }.into())?;
+    if action.sa_sigaction == libc::SIG_IGN || action.sa_flags & libc::SA_NOCLDWAIT != 0 {
+        action.sa_sigaction = libc::SIG_DFL;
+        action.sa_flags = 0;
+        // SAFETY: a whole action, without a handler.
+        let set =
+            unsafe { libc::sigaction(libc::SIGCHLD, &raw const action, std::ptr::null_mut()) };
+        check(set.into())?;
+    }
+    Ok(())
 }

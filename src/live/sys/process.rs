@@ -40,7 +40,7 @@ pub use urgent::make_urgent;
 use super::gate::Instruction;
 use super::landlock::Ruled;
 use super::rights::{Raised, Right};
-use super::{check, pidfd};
+use super::{check, disposed, pidfd};
 use crate::units::User;
 use fork::fork;
 use perf_records::units::Pid;
@@ -204,7 +204,7 @@ pub struct Parked {
 /// # References
 /// `clone3` in `clone(2)`; `pid_namespaces(7)`.
 pub fn park(spawn: &Spawn<'_>) -> io::Result<Parked> {
-    keep_children()?;
+    disposed::keep_children()?;
     let argv = pointers(spawn.arguments);
     let envp = pointers(spawn.environment);
     let (go_read, go_write) = pipe()?;
@@ -362,24 +362,6 @@ pub fn close_in_background(descriptors: Vec<OwnedFd>) -> io::Result<()> {
         unsafe { descriptors::close_all_but(&numbers) }
     }
     drop(descriptors);
-    Ok(())
-}
-
-/// A parent that ignores `SIGCHLD` (as some supervisors make their children do) never learns how a
-/// child ended: the kernel reaps it.
-fn keep_children() -> io::Result<()> {
-    // SAFETY: sigaction is plain numbers, for which all zeroes is valid: the default disposition.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: the kernel writes the present action there.
-    check(unsafe { libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut action) }.into())?;
-    if action.sa_sigaction == libc::SIG_IGN || action.sa_flags & libc::SA_NOCLDWAIT != 0 {
-        action.sa_sigaction = libc::SIG_DFL;
-        action.sa_flags = 0;
-        // SAFETY: a whole action, without a handler.
-        let set =
-            unsafe { libc::sigaction(libc::SIGCHLD, &raw const action, std::ptr::null_mut()) };
-        check(set.into())?;
-    }
     Ok(())
 }
 

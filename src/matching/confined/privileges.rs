@@ -5,8 +5,8 @@ use crate::matching::answer::Answer;
 use crate::scenario::StartedAs;
 
 impl Doer<'_, '_> {
-    /// Whether these arguments of a privileged call change privileges. To have the ids again that the
-    /// command was started with gives none that it had not then.
+    /// Whether these arguments of a privileged call change privileges. To have the ids again that
+    /// the command was started with gives none that it had not then.
     pub(super) fn is_privileged(&self) -> Answer {
         const NAMESPACES: u32 = 0x7e02_0000;
         const NEW_TIME: u32 = 0x80;

@@ -56,7 +56,7 @@ fn a_process_is_not_looked_for_among_those_of_another_pid_namespace() {
         run.assert_status(125);
         let said = &run.stderr;
         assert!(
-            said.contains("`/proc` is of another pid namespace"),
+            said.contains("procfs is of another pid namespace"),
             "{said}"
         );
     }

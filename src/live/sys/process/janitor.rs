@@ -12,7 +12,8 @@
 //!
 //! Another kind makes nothing and removes the probes of the harness.
 
-use super::{fork, keep_children, pipe};
+use super::{fork, pipe};
+use crate::sys::disposed;
 use crate::sys::pidfd;
 use crate::sys::removal::{Members, open_folder, remove_group, remove_probes, remove_tree};
 use crate::sys::rights;
@@ -100,7 +101,7 @@ impl Janitor {
         work: Work<'_>,
         needed: [Option<BorrowedFd<'_>>; 2],
     ) -> io::Result<(Self, [io::Result<()>; 2])> {
-        keep_children()?;
+        disposed::keep_children()?;
         let null = open(
             c"/dev/null",
             OFlag::O_RDWR | OFlag::O_CLOEXEC,

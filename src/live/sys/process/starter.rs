@@ -15,13 +15,14 @@
 //! order that has no room there, or that the starter cannot carry out, is for a fork of the
 //! harness.
 
+use super::STACK;
 use super::child::{self, errno};
 use super::fork::{clone3_into, fork};
 use super::limit::raise_open_files;
 use super::parcel::{Control, MOST, pair, put, take, wait_no_longer};
 use super::prepared::{InitOf, Prepared};
 use super::room::Room;
-use super::{STACK, keep_children};
+use crate::sys::disposed;
 use crate::sys::{check, rights};
 use libc::c_int;
 use nix::sched::CpuSet;
@@ -67,7 +68,7 @@ pub fn begin() -> io::Result<()> {
     let is_main = nix::unistd::gettid() == nix::unistd::getpid();
     let mut starter = lock();
     if is_main && !rights::are_lent() && starter.is_none() {
-        keep_children()?;
+        disposed::keep_children()?;
         *starter = Some(Starter::new()?);
     }
     Ok(())
