@@ -132,7 +132,7 @@ impl Tables {
             if tree.is_raced(&walked.keys, pending.since, succeeded) {
                 walked.target = Target::Unknown(Why::Raced);
             }
-            let reached = tree.reached_by(at.thread, &walked, false);
+            let reached = tree.reached_by(at.thread, &mut walked, false);
             call.files.add_reached(place as u8, reached);
             call.files.add_anchored(place as u8, tree.anchored(&walked));
         }
@@ -255,7 +255,7 @@ impl Tables {
         let flags = open_flags(call);
         let doubt = || match call.files.reached(usize::from(argument.path)) {
             Reached::Known { doubt, .. } => doubt.clone(),
-            _ => None,
+            _ => walked.doubt.clone(),
         };
         match (&walked.target, &walked.last) {
             (Target::At(spot), _) if flags & UNNAMED == UNNAMED => {
@@ -279,7 +279,7 @@ impl Tables {
         let (place, walked) = pending.walks.first()?;
         let doubt = match call.files.reached(usize::from(*place)) {
             Reached::Known { doubt, .. } => doubt.clone(),
-            _ => None,
+            _ => walked.doubt.clone(),
         };
         match &walked.target {
             Target::At(spot) => {

@@ -11,6 +11,7 @@ use super::opening::whole;
 use super::sees::Sees;
 use super::tables::{At, Pending, Tables};
 use super::way::Way;
+use crate::ThreadId;
 use crate::memory::Moment;
 use std::sync::Arc;
 
@@ -30,13 +31,12 @@ impl Tables {
             Ended::Without(_) => Some(Keys::new()),
             Ended::With(_) | Ended::Unseen if change == Change::Opens => Some(Keys::new()),
             Ended::With(_) => self.change_names(&mut tree, at, change, call, pending),
-            Ended::Unseen => forget_names(&mut tree, change, pending),
+            Ended::Unseen => forget_names(&mut tree, (at.thread, name), change, pending),
         };
         match changed {
             Some(changed) => tree.ends(at.thread, &changed),
             None => {
-                tree.ends(at.thread, &Keys::new());
-                tree.lose(name);
+                tree.ends_unseen(at.thread, name);
             }
         }
         self.tree = Some(tree);
@@ -141,7 +141,10 @@ impl Tables {
                 let Some((path, walked)) = self.socket_path(tree, (at, 1), call, pending) else {
                     return Some(Keys::new());
                 };
-                let (folder, name) = named(Some(&walked)).filter(|_| !path.is_empty())?;
+                // It fails where something is.
+                let is_free = !matches!(walked.target, Target::At(_)) && !path.is_empty();
+                tree.relies_on(at.thread, &walked, "bind");
+                let (folder, name) = named(Some(&walked)).filter(|_| is_free)?;
                 let node = tree.unnamed(New::File);
                 tree.give((folder, &name), node, moment);
                 Some(vec![(folder, name)])
@@ -312,7 +315,12 @@ fn set_group(tree: &mut Tree, space: Space, flags: u64, from: Option<Spot>) {
 }
 
 /// Forgets what a change may have done: it is not known whether it took place.
-fn forget_names(tree: &mut Tree, change: Change, pending: &Pending) -> Option<Keys> {
+fn forget_names(
+    tree: &mut Tree,
+    (thread, name): (ThreadId, &'static str),
+    change: Change,
+    pending: &Pending,
+) -> Option<Keys> {
     if matches!(
         change,
         Change::Mounts
@@ -327,6 +335,10 @@ fn forget_names(tree: &mut Tree, change: Change, pending: &Pending) -> Option<Ke
     let moment = tree.now();
     let mut keys = Keys::new();
     for (_, walked) in &pending.walks {
+        tree.relies_on(thread, walked, name);
+        if walked.target == Target::Unknown(Why::Raced) {
+            return None;
+        }
         let (folder, name) = walked.last.as_ref()?;
         tree.forget((folder.node(), name), moment);
         keys.push((folder.node(), name.clone()));

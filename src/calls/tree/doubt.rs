@@ -16,7 +16,15 @@ pub struct Doubt {
     why: Why,
     /// What else has to be cleared: the same of where the walk started.
     on: Option<Arc<Self>>,
+    /// How many there are behind one another.
+    depth: u8,
 }
+
+/// So many at most: a start that depends on more is not known.
+const DEEPEST: u8 = 64;
+
+/// Among how many of the last walks the same is looked for.
+const LOOKED_AT: usize = 16;
 
 impl Doubt {
     const CLEARED: u8 = 1;
@@ -27,19 +35,27 @@ impl Doubt {
             state: Arc::default(),
             why,
             on: None,
+            depth: 0,
         }
     }
 
     /// The doubt of a walk from a start that is in doubt itself.
     pub(super) fn joined(own: Option<Self>, start: Option<&Self>) -> Option<Self> {
         match (own, start.filter(|start| !start.is_cleared())) {
+            (Some(own), Some(start)) if start.is_on(&own) => Some(start.clone()),
             (Some(own), Some(start)) => Some(Self {
                 on: Some(Arc::new(start.clone())),
+                depth: start.depth.saturating_add(1),
                 ..own
             }),
             (None, start) => start.cloned(),
             (own, None) => own,
         }
+    }
+
+    /// Whether it depends on the state of another.
+    fn is_on(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.state, &other.state) || self.on.as_ref().is_some_and(|on| on.is_on(other))
     }
 
     fn settle(&self, state: u8) {
@@ -55,6 +71,11 @@ impl Doubt {
     pub(crate) fn is_cleared(&self) -> bool {
         self.state.load(Ordering::Relaxed) == Self::CLEARED
             && self.on.as_ref().is_none_or(|on| on.is_cleared())
+    }
+
+    /// Whether it is known in the end, and soon.
+    fn may_settle(&self) -> bool {
+        self.why == Why::Raced && self.depth < DEEPEST && !self.is_raced()
     }
 
     /// Whether other threads have changed names that it is about.
@@ -156,7 +177,7 @@ impl Where {
     /// under way show otherwise.
     pub(crate) fn start(&self) -> (Result<Spot, Why>, Option<Doubt>) {
         match self {
-            Self::At(spot, Some(doubt)) if doubt.why == Why::Raced && !doubt.is_raced() => {
+            Self::At(spot, Some(doubt)) if doubt.may_settle() => {
                 (Ok(*spot), Some(doubt.clone()).filter(|it| !it.is_cleared()))
             }
             other => (other.spot(), None),
@@ -192,6 +213,16 @@ impl Tree {
 
     /// It is over, and changed these names.
     pub(crate) fn ends(&mut self, thread: ThreadId, changed: &Keys) {
+        self.ended(thread, |key| changed.contains(key));
+    }
+
+    /// It is over, and may have changed any name: from now on nothing is known.
+    pub(crate) fn ends_unseen(&mut self, thread: ThreadId, call: &'static str) {
+        self.ended(thread, |_| true);
+        self.lose(call);
+    }
+
+    fn ended(&mut self, thread: ThreadId, is_changed: impl Fn(&(NodeId, Box<[u8]>)) -> bool) {
         let Some(place) = self.races.changing.iter().position(|it| *it == thread) else {
             return;
         };
@@ -201,7 +232,7 @@ impl Tree {
             if !watch.waits_for.contains(&thread) {
                 return true;
             }
-            if watch.keys.iter().any(|key| changed.contains(key)) {
+            if watch.keys.iter().any(&is_changed) {
                 match &watch.doubt {
                     Some(doubt) => doubt.settle(Doubt::RACED),
                     None => lost = Some(watch.call),
@@ -239,6 +270,12 @@ impl Tree {
         let waits_for = self.others(thread);
         if waits_for.is_empty() {
             return None;
+        }
+        // One who goes to and fro meanwhile comes by the same names again.
+        let mut last = self.races.watches.iter().rev().take(LOOKED_AT);
+        let same = last.find(|it| it.waits_for == waits_for && it.keys == *keys);
+        if let Some(doubt) = same.and_then(|watch| watch.doubt.clone()) {
+            return Some(doubt);
         }
         let doubt = Doubt::of(Why::Raced);
         self.races.watches.push(Watch {

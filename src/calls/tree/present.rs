@@ -97,13 +97,13 @@ pub fn seek(
         root,
     };
     let held = Held(holding);
-    let walked = tree.walk(&start, path, way, Space::FIRST, &held);
+    let mut walked = tree.walk(&start, path, way, Space::FIRST, &held);
     let identity = match walked.target {
         Target::At(spot) if !way.is_name => tree.identity_of(spot.node),
         _ => None,
     };
     Sought {
-        reached: tree.reached_by(ThreadId(0), &walked, way.is_name),
+        reached: tree.reached_by(ThreadId(0), &mut walked, way.is_name),
         identity,
     }
 }

@@ -8,13 +8,15 @@ use crate::ThreadId;
 use std::sync::Arc;
 
 impl Tree {
-    /// What a path reached, or the name itself that it is.
+    /// What a path reached, or the name itself that it is. What may still show that it is another
+    /// is noted with the walk.
     pub(crate) fn reached_by(
         &mut self,
         thread: ThreadId,
-        walked: &Walked,
+        walked: &mut Walked,
         is_name: bool,
     ) -> Reached {
+        walked.doubt = self.doubt_of(thread, walked);
         match &walked.target {
             Target::Unknown(why) => Reached::Unknown(why.clone()),
             Target::Nowhere => Reached::Nowhere,
@@ -25,7 +27,7 @@ impl Tree {
                         shown: self.shown(walked, &names),
                         names: names.into(),
                         is_led: walked.is_led || walked.climbs,
-                        doubt: self.doubt_of(thread, walked),
+                        doubt: walked.doubt.clone(),
                     },
                 }
             }

@@ -272,21 +272,65 @@ fn a_change_by_another_thread_on_the_way_puts_a_walk_in_doubt() {
 }
 
 #[test]
+fn a_change_whose_names_are_not_known_may_have_been_of_any() {
+    let mut tree = tree(&[]);
+    tree.begins(OTHER);
+    let mut walked = walk(&mut tree, "d/e");
+    let reached = tree.reached_by(ME, &mut walked, false);
+    tree.ends_unseen(OTHER, "renameat");
+    assert_eq!(reached.names().expect("asked"), Err(&Why::Raced));
+    assert_eq!(tree.why_lost(), Some(Why::Lost("renameat")));
+}
+
+#[test]
+fn to_go_to_and_fro_in_doubt_is_no_deeper_doubt_and_one_that_is_too_deep_is_no_start() {
+    let mut tree = tree(&[]);
+    tree.begins(OTHER);
+    let root = tree.root();
+    let before = tree.before(b"/w").expect("a folder");
+    let mut place = Where::At(before, None);
+    let go = |tree: &mut Tree, place: &Where, to: &[u8]| {
+        let (from, doubt) = place.start();
+        let start = Start { from, doubt, root };
+        let mut walked = tree.walk(&start, to, Way::default(), Space::FIRST, &NoMagic);
+        tree.reached_by(ME, &mut walked, false);
+        match walked.target {
+            Target::At(spot) => Where::At(spot, walked.doubt),
+            other => panic!("{other:?}"),
+        }
+    };
+    for _ in 0..1000 {
+        for to in [&b"d"[..], b".."] {
+            place = go(&mut tree, &place, to);
+            assert!(place.start().0.is_ok());
+        }
+    }
+    // Each of these ways is another.
+    let mut n = 0;
+    while place.start().0.is_ok() {
+        place = go(&mut tree, &place, &[&b"d/../"[..]].repeat(n + 1).concat());
+        n += 1;
+    }
+    assert!((10..100).contains(&n), "{n}");
+}
+
+#[test]
 fn what_starts_in_doubt_is_certain_when_that_is_and_a_change_from_there_is_lost_when_it_is_not() {
     for is_raced in [false, true] {
         let mut tree = tree(&[]);
         tree.begins(OTHER);
-        let opened = walk(&mut tree, "d");
-        let place = match (&opened.target, tree.reached_by(ME, &opened, false)) {
-            (Target::At(spot), Reached::Known { doubt, .. }) => Where::At(*spot, doubt),
-            other => panic!("{other:?}"),
+        let mut opened = walk(&mut tree, "d");
+        tree.reached_by(ME, &mut opened, false);
+        let Target::At(spot) = opened.target else {
+            panic!("{opened:?}");
         };
+        let place = Where::At(spot, opened.doubt);
         assert_eq!(place.spot(), Err(Why::Raced));
         let (from, doubt) = place.start();
         let root = tree.root();
         let start = Start { from, doubt, root };
-        let walked = tree.walk(&start, b"e", Way::default(), Space::FIRST, &NoMagic);
-        let reached = tree.reached_by(ME, &walked, false);
+        let mut walked = tree.walk(&start, b"e", Way::default(), Space::FIRST, &NoMagic);
+        let reached = tree.reached_by(ME, &mut walked, false);
         assert_eq!(reached.names().expect("asked"), Err(&Why::Raced));
         tree.relies_on(ME, &walked, "mkdirat");
         let changed = last(&mut tree, if is_raced { "d" } else { "other" });
@@ -409,8 +453,11 @@ fn a_path_that_is_gone_for_a_call_that_waits_ends_where_that_of_a_run_does() {
             let root = tree.root();
             let doubt = None;
             let start = Start { from, doubt, root };
-            let walked = tree.walk(&start, path.as_bytes(), way, Space::FIRST, &NoMagic);
-            assert_eq!(tree.reached_by(ME, &walked, false).names(), reached.names());
+            let mut walked = tree.walk(&start, path.as_bytes(), way, Space::FIRST, &NoMagic);
+            assert_eq!(
+                tree.reached_by(ME, &mut walked, false).names(),
+                reached.names()
+            );
         }
     }
     assert_eq!(sought("/proc/self/fd/5", follows), Reached::Nowhere);

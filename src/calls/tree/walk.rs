@@ -95,7 +95,8 @@ pub(crate) struct Walked {
     pub(crate) climbs: bool,
     /// Where its text alone leads to; and whether it is relative to another folder than the run's.
     pub(crate) plain: Option<(Box<[u8]>, bool)>,
-    /// What may still show that it started elsewhere.
+    /// What may still show that it started elsewhere; of one that has reached something, also that
+    /// this is another.
     pub(crate) doubt: Option<Doubt>,
     /// Of what is not there the parts behind the last folder.
     pub(super) rest: Vec<Box<[u8]>>,
