@@ -65,14 +65,10 @@ pub(super) fn tells_of_data(
     let Some(own) = whole.iter().find(is_it) else {
         return Tells::Unknown(NOT_RECORDED);
     };
-    let named = file(own).unwrap_or_default().to_owned();
     let Some(Target::Own(own)) = target(own, None) else {
         return Tells::Unknown(OTHER_FILE);
     };
-    let mut history = History {
-        named,
-        ..History::default()
-    };
+    let mut history = History::default();
     let before = whole.iter().filter(|deed| deed.clock.0 < call.clock.0);
     before.for_each(|deed| history.note(deed, own, call.clock.0));
     match history.tells() {
@@ -95,8 +91,6 @@ fn are_recorded(events: &EventsPlan) -> bool {
 /// What became of an open file, up to its close.
 #[derive(Debug, Default)]
 struct History {
-    /// What it is called at its close.
-    named: Vec<u8>,
     /// The flags that it was opened with, where that was recorded.
     opened: Option<i32>,
     /// When the last call ended that wrote it since it was stored.
@@ -128,9 +122,8 @@ impl History {
         } else if STORES.contains(&name) {
             let is_own = target(deed, None) == Some(Target::Own(own));
             let is_of_all = name == "syncfs";
-            let is_stored = is_own || is_of_all && self.is_beside(deed);
             let is_before = |at: &Nanos| has_ended && end <= close && *at <= begin;
-            match is_stored {
+            match is_own {
                 true => {
                     self.written = self.written.filter(|at| !is_before(at));
                     self.doubt = self.doubt.filter(|(_, at)| !is_before(at));
@@ -155,19 +148,6 @@ impl History {
                 Some(Target::Unknown) | None => self.doubt = Some((NO_TARGET, end)),
             }
         }
-    }
-
-    /// Whether a call's descriptor is certainly of something on its file system, by the names: of
-    /// its folder, or of what lies in that. A file goes to another file system by no rename.
-    fn is_beside(&self, deed: &Deed) -> bool {
-        let folder = |name: &[u8]| {
-            let end = name.iter().rposition(|byte| *byte == b'/')?;
-            name.get(..end).map(<[u8]>::to_owned)
-        };
-        let Some((own, other)) = folder(&self.named).zip(file(deed)) else {
-            return false;
-        };
-        other == own || folder(other).is_some_and(|it| it == own)
     }
 
     /// Whether nothing could be written by way of it.
@@ -242,39 +222,27 @@ fn target(deed: &Deed, word: Option<&str>) -> Option<Target> {
     named.or_else(|| deed.fields.iter().find_map(|part| of(&part.value)))
 }
 
-/// The name of the file that the first descriptor is of, where it is known.
-fn file(deed: &Deed) -> Option<&[u8]> {
-    deed.fields.iter().find_map(|part| match &part.value {
-        Value::File { name, .. } => Some(name.as_slice()),
-        _ => None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::matching::tests::notation::deeds;
 
     #[test]
-    fn a_file_system_is_stored_by_a_descriptor_of_the_files_folder_or_of_what_is_beside_it() {
+    fn a_file_is_stored_with_its_file_system_by_a_descriptor_of_its_own_alone() {
         let told = |synced: &str| {
             let text = format!(
                 "P1 openat(dfd=AT_FDCWD, flags=O_WRONLY) = <3 $DIR/new #7>\n\
                  P1 write(fd=<3 $DIR/new #7>) = 4\n\
-                 P1 syncfs(fd=<4 {synced} #8>) = 0\n"
+                 P1 syncfs(fd={synced}) = 0\n"
             );
-            let mut history = History {
-                named: b"$DIR/new".to_vec(),
-                ..History::default()
-            };
+            let mut history = History::default();
             let all = deeds(&text);
             all.iter().for_each(|deed| history.note(deed, 7, Nanos(9)));
             history.tells()
         };
-        assert_eq!(told("$DIR"), Tells::Nothing);
-        assert_eq!(told("$DIR/other"), Tells::Nothing);
-        // Something may be mounted in between.
-        for elsewhere in ["$DIR/sub/other", "/tmp", "/"] {
+        assert_eq!(told("<3 $DIR/new #7>"), Tells::Nothing);
+        // Any file and any folder may be a mount of its own.
+        for elsewhere in ["<4 $DIR #8>", "<4 $DIR/other #8>", "<4 /tmp #8>"] {
             assert_eq!(told(elsewhere), Tells::Unknown(OTHER_SYSTEM), "{elsewhere}");
         }
     }
