@@ -49,7 +49,12 @@ impl Cell {
     pub(super) fn again(&mut self, run: Self) {
         let mut verdicts = std::mem::take(&mut self.verdicts);
         verdicts.extend(run.verdicts.iter().copied());
-        if self.verdict == Verdict::Pass && run.verdict != Verdict::Pass {
+        let tells_more = match self.verdict {
+            Verdict::Pass => run.verdict != Verdict::Pass,
+            Verdict::Skipped => !matches!(run.verdict, Verdict::Pass | Verdict::Skipped),
+            _ => false,
+        };
+        if tells_more {
             *self = run;
         }
         self.verdicts = verdicts;

@@ -105,6 +105,9 @@ impl Column {
         if line.only_snapshot && !self.cells.contains_key(&name) {
             self.only_snapshot.insert(name.clone());
         }
+        if !line.only_snapshot && word != Verdict::Pass {
+            self.only_snapshot.remove(&name);
+        }
         self.answers.entry(name.clone()).or_default().push(Answer {
             verdict: word.word().to_owned(),
             findings: line.findings.clone(),
@@ -458,6 +461,11 @@ mod tests {
         assert_eq!(varies("fail", ["pass", "pass"]), said);
         assert_eq!(varies("fail", ["fail", "fail"]), "fail (fail): why: ");
         assert_eq!(varies("pass", ["pass", "pass"]), "pass (pass): : ");
+        let failed = varies("skipped", ["fail", "pass"]);
+        assert!(
+            failed.starts_with("fail (pass fail skipped): why"),
+            "{failed}"
+        );
         assert_eq!(
             varies("fail", ["pass", "timeout"]),
             "fail (pass fail timeout): why: not the same in all runs: pass, fail, timeout"
