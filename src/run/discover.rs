@@ -67,8 +67,8 @@ pub fn is_scenario(path: &Path) -> bool {
 }
 
 /// Returns the scenarios that paths stand for: a file stands for itself or for the rows of its
-/// `matrix`, a folder for every file below it that is one by its name ([`is_scenario`]), but for folders below it whose names
-/// begin with a dot.
+/// `matrix`, a folder for every file below it that is one by its name ([`is_scenario`]), but for
+/// folders below it whose names begin with a dot.
 ///
 /// A file that cannot be read as a scenario is one item; reading the suite reports what is wrong.
 ///

@@ -58,7 +58,8 @@ impl AttachError {
         match self {
             Self::NoProcess { .. } => None,
             Self::OtherNumbers { .. } => Some(
-                "mount procfs in this namespace (as `unshare --mount-proc` does), or run the harness in the other"
+                "mount procfs in this namespace (as `unshare --mount-proc` does), or run the \
+                 harness in the other"
                     .to_owned(),
             ),
             Self::TooMany { needed, .. } => Some(format!(

@@ -151,8 +151,9 @@ pub struct Spawn<'a> {
     /// what it sends to its process group and what a terminal sends to the harness' then stay
     /// apart.
     pub own_session: bool,
-    /// Whether it finds as the harness did which of its first three descriptors are closed, and on
-    /// the bare host which signals are ignored and blocked. Else none is.
+    /// Whether those of its first three descriptors are closed that were closed for the harness, and
+    /// on the bare host those signals ignored and blocked that were so for the harness. Otherwise no
+    /// descriptor is closed, and no signal is ignored or blocked.
     pub is_as_ours: bool,
     /// The file mode creation mask; `None` keeps the harness'.
     pub umask: Option<u32>,

@@ -85,6 +85,9 @@ impl Family {
         }
         // Its next task is certain: this one is made.
         let is_whole = !self.outside.insert(task.parent_tid);
+        if task.pid == task.parent_pid {
+            self.waiting.remove(&task.parent_tid);
+        }
         if !is_whole && task.time < self.started {
             return false;
         }
