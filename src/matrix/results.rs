@@ -473,6 +473,26 @@ mod tests {
     }
 
     #[test]
+    fn a_trace_becomes_a_snapshot_where_no_run_failed_by_anything_else() {
+        let by_snapshot = r#"{"type":"scenario","name":"a","verdict":"fail","only_snapshot":true,"findings":[],"trace":"t"}"#;
+        let otherwise =
+            r#"{"type":"scenario","name":"a","verdict":"timeout","findings":[],"trace":"t"}"#;
+        for (lines, is_new) in [
+            ([by_snapshot, by_snapshot], true),
+            ([by_snapshot, otherwise], false),
+            ([otherwise, by_snapshot], false),
+        ] {
+            let mut column = Column::of("6.1");
+            assert!(lines.iter().all(|line| column.line(line)));
+            assert_eq!(
+                column.traced("a"),
+                is_new.then_some(("t", true)),
+                "{lines:?}"
+            );
+        }
+    }
+
+    #[test]
     fn what_was_not_to_be_run_on_a_kernel_is_skipped_there() {
         let cells = [("a", "fail", "x"), ("b", "pass", "")];
         let joined = Matrix::new(vec![column("6.1", &cells), column("7.2", &cells)], []);

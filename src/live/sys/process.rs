@@ -151,9 +151,9 @@ pub struct Spawn<'a> {
     /// what it sends to its process group and what a terminal sends to the harness' then stay
     /// apart.
     pub own_session: bool,
-    /// Whether those of its first three descriptors are closed that were closed for the harness, and
-    /// on the bare host those signals ignored and blocked that were so for the harness. Otherwise no
-    /// descriptor is closed, and no signal is ignored or blocked.
+    /// Whether those of its first three descriptors are closed that were closed for the harness,
+    /// and on the bare host those signals ignored and blocked that were so for the harness.
+    /// Otherwise no descriptor is closed, and no signal is ignored or blocked.
     pub is_as_ours: bool,
     /// The file mode creation mask; `None` keeps the harness'.
     pub umask: Option<u32>,

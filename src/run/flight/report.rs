@@ -107,3 +107,55 @@ impl Lost {
         records
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perf_live::sys::perf::Counts;
+    use perf_records::attr::{Attr, SampleType};
+    use perf_records::record::{Record, parse};
+    use perf_records::units::Cpu;
+
+    #[test]
+    fn what_was_lost_since_the_last_file_stands_in_the_file_as_in_its_report() {
+        let attr = |write_backward| Attr {
+            sample_type: SampleType::IDENTIFIER,
+            write_backward,
+            ..Attr::holding(0)
+        };
+        let event = |origin, write_backward, lost| Opened {
+            origin,
+            name: "calls",
+            shown: None,
+            id: 7,
+            cpu: Cpu(0),
+            attr: attr(write_backward),
+            counts: Some(Counts {
+                value: 0,
+                lost: Some(lost),
+                times: None,
+            }),
+        };
+        let tally = Tally::of_all(2);
+        let mut lost = Lost::default();
+        let mut said = |counts: [u64; 3]| {
+            let [streamed, overwritten, side_band] = counts;
+            let opened = [
+                event(Origin::Request(0), false, streamed),
+                event(Origin::Request(1), true, overwritten),
+                event(Origin::SideBand, false, side_band),
+            ];
+            let mut report = FileReport::default();
+            let records = lost.say(&mut report, (&opened, Nanos(5)), &tally);
+            let layout = attr(false).layout();
+            let counts = records.iter().map(|bytes| match parse(bytes, &layout) {
+                Ok(Record::LostSamples(count, _)) => count,
+                other => panic!("{other:?}"),
+            });
+            (counts.collect::<Vec<_>>(), report.side_band_lost)
+        };
+        assert_eq!(said([3, 9, 0]), (vec![3], 0));
+        assert_eq!(said([3, 9, 0]), (vec![], 0));
+        assert_eq!(said([5, 9, 4]), (vec![2, 4], 4));
+    }
+}

@@ -131,10 +131,9 @@ fn the_workload_gets_the_descriptors_and_the_signals_that_it_was_handed() {
         let lines = said.lines().filter(|line| line.starts_with("signals "));
         lines.map(str::to_owned).collect()
     };
-    let [shell, words @ ..] = UNTIDY;
-    let mut alone = std::process::Command::new(shell);
-    let alone = alone.args(words).args([&oracle::path(), "fds"]).output();
-    let alone = signals(&alone.expect("a shell").stdout);
+    let path = oracle::path();
+    let words = [&UNTIDY[..], &[&path, "fds"]].concat();
+    let alone = signals(&Place::new().run("", &words).stdout);
     assert_eq!(alone.len(), 3, "{alone:?}");
     assert_eq!(signals(&traced.output.stdout), alone);
 }
