@@ -1,7 +1,7 @@
 //! Which files the paths and descriptors of calls reached.
 
 use super::super::tree::{
-    Change, Ground, New, Reached, Start, Target, Tree, Walked, Where, Why, change,
+    Change, Doubt, Ground, New, Reached, Start, Target, Tree, Walked, Where, Why, change,
 };
 use super::super::{Call, Entry, address_place};
 use super::arguments::PathArgument;
@@ -253,10 +253,7 @@ impl Tables {
             return Where::Unknown(Why::Unread);
         };
         let flags = open_flags(call);
-        let doubt = || match call.files.reached(usize::from(argument.path)) {
-            Reached::Known { doubt, .. } => doubt.clone(),
-            _ => walked.doubt.clone(),
-        };
+        let doubt = || doubt_of(call, argument.path, walked);
         match (&walked.target, &walked.last) {
             (Target::At(spot), _) if flags & UNNAMED == UNNAMED => {
                 Where::At(spot.of(tree.unnamed_in(spot.node())), doubt())
@@ -277,13 +274,9 @@ impl Tables {
     /// Where a working or root directory is after it was changed to what an argument led to.
     pub(super) fn changed_to(pending: &Pending, call: &Call) -> Option<Doubted> {
         let (place, walked) = pending.walks.first()?;
-        let doubt = match call.files.reached(usize::from(*place)) {
-            Reached::Known { doubt, .. } => doubt.clone(),
-            _ => walked.doubt.clone(),
-        };
         match &walked.target {
             Target::At(spot) => {
-                let (at, doubt) = Where::At(*spot, doubt).start();
+                let (at, doubt) = Where::At(*spot, doubt_of(call, *place, walked)).start();
                 Some((at.ok()?, doubt))
             }
             _ => None,
@@ -304,6 +297,14 @@ impl Tables {
             let reached = reached(tree, file);
             call.files.add_reached(super::lookup::RESULT as u8, reached);
         }
+    }
+}
+
+/// What may still show that a path led elsewhere.
+fn doubt_of(call: &Call, path: u8, walked: &Walked) -> Option<Doubt> {
+    match call.files.reached(usize::from(path)) {
+        Reached::Known { doubt, .. } => doubt.clone(),
+        _ => walked.doubt.clone(),
     }
 }
 

@@ -190,10 +190,7 @@ impl Where {
 struct Watch {
     keys: Keys,
     waits_for: Vec<ThreadId>,
-    /// `None` where all names are in doubt then.
-    doubt: Option<Doubt>,
-    /// The call, for what is said.
-    call: &'static str,
+    doubt: Doubt,
 }
 
 /// The threads that are changing names at the moment, and what depends on their outcome.
@@ -201,7 +198,7 @@ struct Watch {
 pub(super) struct Races {
     changing: Vec<ThreadId>,
     watches: Vec<Watch>,
-    /// The calls that changed names from a start in doubt.
+    /// The calls that changed names by walks in doubt: all names are, where one is raced.
     relied: Vec<(Doubt, &'static str)>,
 }
 
@@ -227,26 +224,23 @@ impl Tree {
             return;
         };
         self.races.changing.swap_remove(place);
-        let mut lost = None;
         self.races.watches.retain_mut(|watch| {
             if !watch.waits_for.contains(&thread) {
                 return true;
             }
             if watch.keys.iter().any(&is_changed) {
-                match &watch.doubt {
-                    Some(doubt) => doubt.settle(Doubt::RACED),
-                    None => lost = Some(watch.call),
-                }
+                watch.doubt.settle(Doubt::RACED);
                 return false;
             }
             watch.waits_for.retain(|it| *it != thread);
-            if let (true, Some(doubt)) = (watch.waits_for.is_empty(), &watch.doubt) {
-                doubt.settle(Doubt::CLEARED);
+            if watch.waits_for.is_empty() {
+                watch.doubt.settle(Doubt::CLEARED);
             }
             !watch.waits_for.is_empty()
         });
-        let relied = self.races.relied.iter();
-        lost = lost.or(relied.clone().find(|(it, _)| it.is_raced()).map(|it| it.1));
+        let mut relied = self.races.relied.iter();
+        let lost = relied.find(|(doubt, _)| doubt.is_raced());
+        let lost = lost.map(|(_, call)| *call);
         self.races.relied.retain(|(doubt, _)| !doubt.is_cleared());
         if let Some(call) = lost {
             self.lose(call);
@@ -274,15 +268,14 @@ impl Tree {
         // One who goes to and fro meanwhile comes by the same names again.
         let mut last = self.races.watches.iter().rev().take(LOOKED_AT);
         let same = last.find(|it| it.waits_for == waits_for && it.keys == *keys);
-        if let Some(doubt) = same.and_then(|watch| watch.doubt.clone()) {
-            return Some(doubt);
+        if let Some(watch) = same {
+            return Some(watch.doubt.clone());
         }
         let doubt = Doubt::of(Why::Raced);
         self.races.watches.push(Watch {
             keys: keys.clone(),
             waits_for,
-            doubt: Some(doubt.clone()),
-            call: "",
+            doubt: doubt.clone(),
         });
         Some(doubt)
     }
@@ -290,19 +283,7 @@ impl Tree {
     /// Notes that a change by a walk is right only if no other thread changed its names meanwhile,
     /// nor those by which its start was reached.
     pub(crate) fn relies_on(&mut self, thread: ThreadId, walked: &Walked, call: &'static str) {
-        let keys = &walked.keys;
-        let waits_for = self.others(thread);
-        let start = walked.doubt.iter().filter(|doubt| !doubt.is_cleared());
-        self.races
-            .relied
-            .extend(start.map(|doubt| (doubt.clone(), call)));
-        if !waits_for.is_empty() {
-            self.races.watches.push(Watch {
-                keys: keys.clone(),
-                waits_for,
-                doubt: None,
-                call,
-            });
-        }
+        let doubt = self.doubt_of(thread, walked);
+        self.races.relied.extend(doubt.map(|doubt| (doubt, call)));
     }
 }
