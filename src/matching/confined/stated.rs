@@ -3,14 +3,14 @@
 use super::acts::{Act, Thing, acts};
 use super::reaches::Sockets;
 use super::table::{PROCESSES, Realm, SIGNALS};
-use super::told::names;
+use super::told::{self, reached};
 use super::worlds::{is_no_file, is_usual};
 use super::{is_start, shown};
 use crate::matching::answer::Answer;
 use crate::matching::blame::{Blamed, Blaming, Tests};
 use crate::matching::field::numbers;
 use crate::scenario::StartedAs;
-use crate::trace::{Deed, Normalised, Part, Reached, Value};
+use crate::trace::{Deed, Normalised, Part, Value};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -210,7 +210,7 @@ impl Done {
             .or_else(|| new.as_ref().and_then(unsure))
             .or_else(|| to.is_none().then_some(Unsure::What));
         let new = new.map(|new| shown(act.realm, &new, None));
-        let mut others = names(act.realm, &act.thing);
+        let mut others = told::names(act.realm, &act.thing);
         others.retain(|name| Some(name) != to.as_ref());
         Some(Self {
             what,
@@ -249,13 +249,7 @@ pub fn changed_among(trace: &Normalised, names: &BTreeSet<Vec<u8>>) -> BTreeSet<
             let Thing::File(part) = &act.thing else {
                 continue;
             };
-            let (Value::Path { reached, .. } | Value::File { reached, .. }) = &part.value else {
-                continue;
-            };
-            let Reached::Known { names: own, .. } = reached else {
-                continue;
-            };
-            if own.iter().any(|name| names.contains(name)) {
+            if reached(part).iter().any(|name| names.contains(name)) {
                 changed.extend(shown(act.realm, &act.thing, None));
             }
         }

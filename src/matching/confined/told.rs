@@ -134,7 +134,7 @@ fn as_in_rules(name: &[u8]) -> String {
 }
 
 /// The names that a file was known by.
-fn reached(part: &Part) -> &[Vec<u8>] {
+pub(super) fn reached(part: &Part) -> &[Vec<u8>] {
     match &part.value {
         Value::Path {
             reached: Reached::Known { names, .. },
