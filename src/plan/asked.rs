@@ -72,7 +72,12 @@ impl EventsPlan {
     ) -> Result<Self, EventsError> {
         let mut words = CallWords::of(wants);
         let named = words.parse()?;
-        let is_named = |want: &Wanted| matches!(want, Wanted::Syscalls(_) | Wanted::Event(_));
+        let is_named = |want: &Wanted| {
+            matches!(
+                want,
+                Wanted::Syscalls(_) | Wanted::Event(_) | Wanted::Counted(_)
+            )
+        };
         let has_calls = !words.words.is_empty() || !wants.iter().any(is_named);
         let asked = has_calls.then(|| named.clone());
         let is_everything = asked.as_ref().is_some_and(Selection::is_everything);
@@ -104,7 +109,8 @@ impl EventsPlan {
             reach,
             chained: chains::chained(wants)?,
             without_tracepoint: Vec::new(),
-            named_calls: evasions::named_calls(wants),
+            named_calls: evasions::named_calls(wants, evasions::EITHER),
+            entered_calls: evasions::named_calls(wants, evasions::ENTERED),
             exact_paths: Vec::new(),
         };
         for (at, want) in wants.iter().enumerate() {

@@ -10,7 +10,7 @@ use perf_records::glob::{glob, is_glob};
 use perf_records::units::TracepointName;
 use syscall_model::names::{self, Abi};
 use syscall_model::select::Selection;
-use syscall_model::{Call, uring};
+use syscall_model::{Call, Entry, uring};
 
 const ATTACH: &str = "cgroup:cgroup_attach_task";
 
@@ -27,7 +27,7 @@ const LEGACY: &str = "vsyscall:emulate_vsyscall";
 pub(super) fn beside<'w>(wants: &'w [Wanted], selection: Option<&Selection>) -> Vec<&'w str> {
     let mut words = Vec::new();
     if wants.contains(&Wanted::Evasions) {
-        let own = named_calls(wants);
+        let own = named_calls(wants, EITHER);
         let both = || selection.into_iter().chain(&own);
         if both().flat_map(Selection::names).any(uring::does) {
             words.extend(["io_uring_setup", "io_uring_enter"]);
@@ -35,7 +35,7 @@ pub(super) fn beside<'w>(wants: &'w [Wanted], selection: Option<&Selection>) -> 
         if both().flat_map(Selection::names).any(uring::aio_does) {
             words.push(uring::AIO);
         }
-        words.extend(own_tracepoints(wants));
+        words.extend(own_tracepoints(wants, EITHER));
     }
     words
 }
@@ -44,45 +44,65 @@ fn parse(words: &[&str]) -> Option<Selection> {
     Selection::parse(words, Abi::native()).ok()
 }
 
-/// The calls, as tracefs has their names, whose own tracepoints are wanted
-/// (`syscalls:sys_enter_openat`): these show native calls alone (`perf_syscall_enter()`,
-/// `kernel/trace/trace_syscalls.c`).
-fn own_tracepoints(wants: &[Wanted]) -> Vec<&str> {
-    let events = wants.iter().filter_map(|want| match want {
-        Wanted::Event(wanted) => Some(wanted.name.as_str()),
-        _ => None,
-    });
-    let calls = events.flat_map(|event| match is_glob(event) {
-        true => of_glob(event),
-        false => of_event(event).into_iter().collect(),
+/// The halves of a call that have tracepoints of their own.
+pub(super) const EITHER: &[&str] = &["sys_enter_", "sys_exit_"];
+
+/// The half that a call has only if the kernel makes it.
+pub(super) const ENTERED: &[&str] = &["sys_enter_"];
+
+/// The calls, as tracefs has their names, of which such a half is wanted by a tracepoint of its own
+/// (`syscalls:sys_enter_openat`), or counted: these show native calls alone
+/// (`perf_syscall_enter()`, `kernel/trace/trace_syscalls.c`).
+fn own_tracepoints<'w>(wants: &'w [Wanted], halves: &[&str]) -> Vec<&'w str> {
+    let calls = wants.iter().flat_map(|want| match want {
+        Wanted::Event(wanted) => of_tracepoint(&wanted.name, halves),
+        Wanted::Counted(words) => {
+            let words = words.iter();
+            words.flat_map(|word| of_counted(word, halves)).collect()
+        }
+        _ => Vec::new(),
     });
     calls.filter(|call| parse(&[call]).is_some()).collect()
 }
 
-/// The call whose own tracepoint this is.
-fn of_event(event: &str) -> Option<&str> {
-    let event = event.strip_prefix("syscalls:")?;
-    event
-        .strip_prefix("sys_enter_")
-        .or_else(|| event.strip_prefix("sys_exit_"))
-}
-
-/// The calls of whose own tracepoints a glob is.
-fn of_glob(pattern: &str) -> Vec<&'static str> {
+/// The calls of whose own tracepoints this is one, or a glob.
+fn of_tracepoint<'w>(event: &'w str, halves: &[&str]) -> Vec<&'w str> {
+    if !is_glob(event) {
+        let event = event.strip_prefix("syscalls:");
+        let call = |event: &'w str| halves.iter().find_map(|half| event.strip_prefix(half));
+        return event.and_then(call).into_iter().collect();
+    }
     let is_meant = |call: &str| {
-        let halves = ["sys_enter", "sys_exit"].into_iter();
-        halves
-            .map(|half| format!("syscalls:{half}_{call}"))
-            .any(|it| glob(pattern, it))
+        let mut halves = halves.iter();
+        halves.any(|half| glob(event, format!("syscalls:{half}{call}")))
     };
     let all = names::all(Abi::native()).map(|(_, name)| name);
     all.filter(|name| names::tracefs_names(name).any(is_meant))
         .collect()
 }
 
+/// The calls of which a word counts a half, written as perf's users do: `unlink/name=gone/`,
+/// `syscalls:sys_enter_unlink:u`. All calls are counted by `raw_syscalls:sys_enter`, which
+/// shows those of 32 bits as well.
+fn of_counted<'w>(word: &'w str, halves: &[&str]) -> Vec<&'w str> {
+    let terms = word.find('/').filter(|at| *at > 0);
+    let word = terms.map_or(word, |at| &word[..at]);
+    let mut parts = word.splitn(3, ':');
+    match (parts.next(), parts.next()) {
+        (Some("syscalls"), Some(event)) => {
+            of_tracepoint(&word[.."syscalls:".len() + event.len()], halves)
+        }
+        (Some(name), _) => parse(&[name])
+            .filter(|calls| !calls.is_everything())
+            .map(|calls| calls.names().collect())
+            .unwrap_or_default(),
+        (None, _) => Vec::new(),
+    }
+}
+
 /// Returns them as a selection; `None` if none is wanted.
-pub(super) fn named_calls(wants: &[Wanted]) -> Option<Selection> {
-    let words = own_tracepoints(wants);
+pub(super) fn named_calls(wants: &[Wanted], halves: &[&str]) -> Option<Selection> {
+    let words = own_tracepoints(wants, halves);
     parse(&words).filter(|_| !words.is_empty())
 }
 
@@ -158,14 +178,28 @@ impl EventsPlan {
         Ok(())
     }
 
-    /// Whether this is a 32-bit call in the place of a native one whose own tracepoints are wanted.
+    /// Says so of a call that the tracepoints of single calls that are wanted, or the counters, do
+    /// not show.
     #[must_use]
-    pub fn evades_tracepoint(&self, call: &Call) -> bool {
-        let number = u32::try_from(call.number);
-        call.abi != Abi::native()
-            && self.named_calls.as_ref().is_some_and(|selection| {
-                number.is_ok_and(|number| selection.contains(call.abi, number))
-            })
+    pub fn evades_tracepoint(&self, call: &Call) -> Option<String> {
+        let number = u32::try_from(call.number).ok()?;
+        let is_among = |calls: &Option<Selection>| {
+            let mut calls = calls.iter();
+            calls.any(|calls| calls.contains(call.abi, number))
+        };
+        let is_unentered = matches!(call.entry, Entry::Missing) || call.injected.answer.is_some();
+        let how = if call.abi != Abi::native() && is_among(&self.named_calls) {
+            "made as a 32-bit call"
+        } else if is_unentered && is_among(&self.entered_calls) {
+            "answered or refused before the kernel made it"
+        } else {
+            return None;
+        };
+        Some(format!(
+            "`{}` was {how}, which counters and the tracepoints of single calls do not show: name the \
+             call in `syscalls` instead",
+            call.name().unwrap_or("?")
+        ))
     }
 
     /// Returns the wanted calls that io_uring can do by operations that are not recorded, in the

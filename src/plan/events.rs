@@ -140,8 +140,11 @@ pub struct EventsPlan {
     /// Calls that are not seen, as this kernel has no tracepoint for them. If each call is recorded
     /// by its own tracepoints, such a call is not in this kernel.
     pub without_tracepoint: Vec<&'static str>,
-    /// Calls whose own tracepoints are wanted, which show native calls alone.
+    /// Calls whose own tracepoints are wanted, or that are counted: both show native calls alone.
     pub named_calls: Option<Selection>,
+    /// Those of them whose entry is wanted, which a call does not have that is answered in place of
+    /// being made.
+    pub entered_calls: Option<Selection>,
     /// The paths that expectations write out; they also stand for the files that they lead to when
     /// the run begins.
     pub exact_paths: Vec<String>,

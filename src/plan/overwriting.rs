@@ -165,7 +165,7 @@ impl EventsPlan {
     pub(crate) fn leaves_perf_little(&self) -> bool {
         let halves = self.requests.iter().filter(|it| it.calls.is_some());
         let is_chosen = |planned: &PlannedEvent| planned.naming != Naming::Operations;
-        let only_calls = !self.named.iter().any(is_chosen) && self.named_calls.is_none();
+        let only_calls = !self.named.iter().any(is_chosen);
         halves.count() == 2 && only_calls && self.chained.is_none() && !self.turns
     }
 

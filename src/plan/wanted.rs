@@ -16,6 +16,9 @@ pub enum Wanted {
     /// `system:name`, where the name may hold `*`; or operations of io_uring,
     /// `io_uring:IORING_OP_FSYNC`.
     Event(WantedEvent),
+    /// Events that are counted and leave no records, by their names. What is counted of calls are
+    /// entries of native ones alone.
+    Counted(Vec<String>),
     /// To recognise the calls by which a dynamic loader starts a program. The first call that is
     /// not the loader's may be any call, so all are recorded.
     Starts,
@@ -32,8 +35,9 @@ pub enum Wanted {
         /// And what is sent, which promises something.
         sends: bool,
     },
-    /// To see where a wanted call may have been made unseen: through an io_uring, or as a 32-bit
-    /// call if the native tracepoint of the call is named.
+    /// To see where a wanted call may have been made unseen: through an io_uring, or, if the native
+    /// tracepoint of the call is named or the call is counted, as a 32-bit call or one that is
+    /// answered in place of being made.
     Evasions,
     /// When each thread comes onto a CPU. No tracepoint of the thread's own events tells that:
     /// `sched:sched_switch` belongs to the thread that leaves.
@@ -65,8 +69,7 @@ impl Wanted {
             EventSpec::Syscalls(words) | EventSpec::Chained(words, _) => {
                 Self::Syscalls(words.clone())
             }
-            // It asks for no records, and keeps the places of the other events.
-            EventSpec::Counted(_) => Self::Syscalls(Vec::new()),
+            EventSpec::Counted(counted) => Self::Counted(counted.names.clone()),
             EventSpec::Event(EventWish {
                 name,
                 filter,

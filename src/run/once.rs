@@ -236,7 +236,7 @@ pub(super) struct Collector<'a> {
     wants_functions: bool,
     /// Calls that the scenario asks for and that an io_uring may make unseen.
     unseen: Vec<&'static str>,
-    /// A 32-bit call whose native tracepoint the scenario asks for.
+    /// A call that the tracepoints or counters of the scenario do not show.
     evading: Option<String>,
     /// How many submissions to an io_uring were seen.
     n_submissions: u64,
@@ -352,12 +352,8 @@ impl Observer for Collector<'_> {
                 let sends = crash.acknowledged.are_sent();
                 self.ended.extend(Ended::of(call, sends));
             }
-            if self.evading.is_none() && events.evades_tracepoint(call) {
-                self.evading = Some(format!(
-                    "the workload made `{}` as a 32-bit call, which the tracepoints of single calls do not show: \
-                     name the call in `syscalls` instead",
-                    call.name().unwrap_or("?")
-                ));
+            if self.evading.is_none() {
+                self.evading = events.evades_tracepoint(call);
             }
         }
         if let Some(needing) = &mut self.needing {

@@ -129,7 +129,7 @@ mod tests {
         let wants = read(&sets, None)?.into_iter();
         Ok(wants
             .flat_map(|want| match want {
-                Wanted::Syscalls(words) => words,
+                Wanted::Syscalls(words) | Wanted::Counted(words) => words,
                 Wanted::Event(WantedEvent { name, .. }) => vec![name],
                 Wanted::Starts
                 | Wanted::Marks
