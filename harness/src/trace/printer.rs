@@ -268,7 +268,10 @@ impl<'a> Printer<'a> {
             note!("harness: {line}");
         }
         if !is_complete {
-            note!("harness: the trace is incomplete: {lost} records lost");
+            match lost {
+                0 => note!("harness: the trace is incomplete"),
+                _ => note!("harness: the trace is incomplete: {lost} records lost"),
+            }
             for line in complaints {
                 note!("  {line}");
             }

@@ -1,6 +1,7 @@
 //! `harness trace -p`: processes that live already are followed with all their threads, from the
 //! line that says so on.
 
+mod execs;
 mod missing;
 
 use std::collections::BTreeMap;

@@ -82,6 +82,9 @@ pub(super) struct Table {
     pub(super) ring_opens: bool,
     /// A ring closes descriptors at any time, without a call.
     pub(super) ring_closes: bool,
+    /// Whether a flag for exec was set of a number that is not known: what tells of it later may
+    /// have been read before.
+    pub(super) has_flagged: bool,
 }
 
 /// No number is above it (`sysctl_nr_open_max`).
@@ -227,11 +230,14 @@ impl Table {
         if range.first > range.last {
             return;
         }
+        let mut n_known = 0;
         for (_, slot) in self.slots.range_mut(range.first..=range.last) {
             if let Number::Open(held) = slot {
                 held.on_exec = on_exec;
+                n_known += 1;
             }
         }
+        self.has_flagged |= n_known <= range.last - range.first;
     }
 
     /// The copy that a call of `thread` took of this table at some moment since it was entered.

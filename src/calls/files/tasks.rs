@@ -125,18 +125,18 @@ impl Tables {
         }
     }
 
-    /// What a process was found to have at this moment, and its directory if that is below the root
-    /// that all others have; of the numbers that its calls have told of
+    /// What a process was found to have, each descriptor with whether an exec closes it, and its
+    /// directory if that is below the root that all others have. Of what its calls have told of
     /// since recording began, these know better.
     pub fn found(
         &mut self,
         thread: ThreadId,
-        files: Vec<(u32, FileKind)>,
+        files: Vec<(u32, FileKind, Option<bool>)>,
         directory: Option<Vec<u8>>,
     ) {
         let Some(at) = self.at(thread) else { return };
         let nothing = Table::unknown();
-        for (number, kind) in files {
+        for (number, kind, on_exec) in files {
             let known = self.tables.get(at.table).map(|table| table.get(number));
             if !matches!(known, Some(Number::Unknown)) {
                 continue;
@@ -145,11 +145,9 @@ impl Tables {
             let ordinal = nothing.ordinal(&kind);
             let description = self.describe(kind, ordinal, None);
             if let Some(table) = self.tables.get_mut(at.table) {
-                // Whether it stays open in an exec, its own flags tell.
-                let on_exec = None;
                 let held = Held {
                     description,
-                    on_exec,
+                    on_exec: on_exec.filter(|_| !table.has_flagged),
                 };
                 table.set(number, Number::Open(held));
             }

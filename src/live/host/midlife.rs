@@ -4,13 +4,17 @@ use super::process::value;
 use super::{Host, Living};
 use perf_records::units::{Pid, Tid};
 
+/// `O_CLOEXEC` of `fcntl.h`, as `flags:` of `/proc/PID/fdinfo/N` has it (`seq_show()`,
+/// `fs/proc/fd.c`).
+const CLOSE_ON_EXEC: i32 = 0o2_000_000;
+
 /// A process that was found in the middle of its life. Each part is of its own moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Midlife {
     /// Its id.
     pub pid: Pid,
-    /// Its open descriptors, each with what the kernel calls the file: a path, `pipe:[17]`.
-    pub descriptors: Vec<(u32, Vec<u8>)>,
+    /// Its open descriptors, in the order of their numbers.
+    pub descriptors: Vec<Open>,
     /// Whether these may not be read.
     pub is_closed: bool,
     /// Its working directory; `None` if that has no name, or its root is not this process'.
@@ -19,6 +23,17 @@ pub struct Midlife {
     pub threads: Threads,
     /// The calls that threads were waiting in: number and arguments, of the native convention.
     pub calls: Vec<(Tid, i32, [u64; 6])>,
+}
+
+/// An open descriptor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Open {
+    /// Its number.
+    pub number: u32,
+    /// What the kernel calls the file: a path, `pipe:[17]`.
+    pub name: Vec<u8>,
+    /// Whether an exec closes it; `None` where it was closed before that was read.
+    pub closes_on_exec: Option<bool>,
 }
 
 /// The threads of a process, and how many there were just before these were listed.
@@ -67,11 +82,16 @@ impl Host {
         let entries = entries.into_iter().flatten().flatten();
         let descriptors = entries.filter_map(|entry| {
             let number: u32 = entry.file_name().to_str()?.parse().ok()?;
-            let link = self.link(&format!("proc/{pid}/fd/{number}")).ok()?;
-            Some((number, link))
+            let name = self.link(&format!("proc/{pid}/fd/{number}")).ok()?;
+            let flags = self.descriptor_flags(pid.0, number.cast_signed());
+            Some(Open {
+                number,
+                name,
+                closes_on_exec: flags.map(|flags| flags & CLOSE_ON_EXEC != 0),
+            })
         });
         let mut descriptors: Vec<_> = descriptors.collect();
-        descriptors.sort_unstable();
+        descriptors.sort_unstable_by_key(|open| open.number);
         let root = |process: &str| self.link(&format!("proc/{process}/root")).ok();
         let own_root = root("self");
         let directory = self.directory_of(pid.0).ok();

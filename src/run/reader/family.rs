@@ -7,8 +7,9 @@
 //! creator waits for (`vfork(2)`) there may be no record and no event at all.
 
 use super::Reader;
+use super::midlife::Found;
 use crate::plan::Meaning;
-use perf_records::record::Task;
+use perf_records::record::{Comm, Task};
 use perf_records::units::{Nanos, Pid, Tid};
 use std::collections::HashSet;
 
@@ -25,6 +26,9 @@ pub(super) struct Family {
     waiting: HashSet<Tid>,
     /// Those that ended before it was known which threads there were.
     ended: HashSet<Tid>,
+    /// Those that executed a program before all events had been started, and have come to no half
+    /// of a call since.
+    executed: HashSet<Tid>,
     /// When all events of the first were open, and when they had been started.
     open: Nanos,
     started: Nanos,
@@ -68,6 +72,7 @@ impl Family {
     /// Notes that a thread has come to a half of a call.
     fn note_half(&mut self, tid: Tid) {
         self.note_outside(tid);
+        self.executed.remove(&tid);
         self.has_made.remove(&tid);
         self.half_made += u64::from(self.waiting.remove(&tid));
     }
@@ -134,10 +139,39 @@ impl Reader<'_> {
         family.is_none_or(|family| family.admit(task))
     }
 
+    /// Takes an exec in that came before all events had been started. The calls before it are in no
+    /// record, and what procfs said of the process is of later.
+    pub(super) fn executed_early(&mut self, comm: &Comm<'_>) {
+        let comm = Comm {
+            exec: false,
+            ..*comm
+        };
+        self.tracker.comm(&comm, &mut self.out);
+        self.lineage.comm(&comm);
+        if let Some(family) = &mut self.family {
+            family.executed.insert(comm.tid);
+        }
+    }
+
+    /// Counts a task whose events end within such an exec (`perf_event_exit_task()`), while it
+    /// lives on.
+    fn note_early_end(&mut self, task: &Task) {
+        let (Some(family), found) = (&self.family, &self.found) else {
+            return;
+        };
+        let lives = |found: &Found| {
+            let mut processes = found.processes.iter();
+            processes.any(|process| process.threads.listed.contains(&task.tid))
+        };
+        let lives = task.time >= family.started || found.as_ref().is_some_and(lives);
+        self.out_of_sight += u64::from(family.executed.contains(&task.tid) && lives);
+    }
+
     /// Lets a task go that has ended; returns whether it was followed.
-    pub(super) fn remove(&mut self, tid: Tid) -> bool {
+    pub(super) fn remove(&mut self, task: &Task) -> bool {
+        self.note_early_end(task);
         let family = self.family.as_mut();
-        family.is_none_or(|family| family.remove(tid))
+        family.is_none_or(|family| family.remove(task.tid))
     }
 
     /// Takes the leader of a followed process that executed a program: its one thread. Returns

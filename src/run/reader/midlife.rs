@@ -91,7 +91,10 @@ impl Reader<'_> {
             let main = self.tracker.actor(main.0, main.1, &mut self.out).thread;
             self.flush();
             let files = process.descriptors.into_iter();
-            let files = files.map(|(number, name)| (number, FileKind::of_link(name)));
+            let files = files.map(|found| {
+                let kind = FileKind::of_link(found.name);
+                (found.number, kind, found.closes_on_exec)
+            });
             self.tables.found(main, files.collect(), process.directory);
             for (tid, number, args) in process.calls {
                 if self.follows(tid) && self.forgot_calls_of(tid) {

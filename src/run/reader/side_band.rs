@@ -10,12 +10,22 @@ impl Reader<'_> {
         if let Some(chains) = &mut self.chains {
             chains.record(record, bytes);
         }
+        let (start, end) = (*self.span.start(), *self.span.end());
         match record {
+            // The calls of an exec that comes behind the cut are in no record.
+            Record::Comm(_, id)
+            | Record::Map(_, id)
+            | Record::Fork(_, id)
+            | Record::Exit(_, id)
+                if id.time.is_some_and(|time| time > end) => {}
             // A group's events already fire while init names itself and forks the main process.
             Record::Comm(comm, _) if !(self.started || comm.exec) => {}
             Record::Fork(..) | Record::Exit(..) if !self.started => {}
             Record::Comm(comm, _) if comm.exec && !self.take_over(comm.pid, comm.tid) => {}
             Record::Comm(comm, _) if !self.follows(comm.tid) => {}
+            Record::Comm(comm, id) if comm.exec && id.time.is_some_and(|time| time < start) => {
+                self.executed_early(comm);
+            }
             Record::Comm(comm, id) => {
                 self.started |= comm.exec;
                 if let (true, Some(starts)) = (comm.exec, &mut self.starts) {
@@ -43,7 +53,7 @@ impl Reader<'_> {
                 self.tracker.fork(task, &mut self.out);
                 self.lineage.fork(task);
             }
-            Record::Exit(task, _) if !self.remove(task.tid) => {}
+            Record::Exit(task, _) if !self.remove(task) => {}
             Record::Exit(task, id) => {
                 self.turn(cpu, Some((task.pid, task.tid)), id.time, true);
                 self.outdates(task.pid, Some(task.tid));
