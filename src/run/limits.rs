@@ -23,6 +23,24 @@ use syscall_model::names::{self, Abi};
 
 const LEAVE: &str = "raw_syscalls:sys_exit";
 
+/// The soft and hard limits that each workload of a sandbox starts with, where it is not given
+/// others: the kernel's own (`INIT_RLIMITS`), and of open files those of systemd. That of processes
+/// and of queued signals depend on the machine's memory.
+const SAME: [(Resource, u64, u64); 9] = {
+    const NONE: u64 = libc::RLIM_INFINITY;
+    [
+        (Resource::RLIMIT_AS, NONE, NONE),
+        (Resource::RLIMIT_CPU, NONE, NONE),
+        (Resource::RLIMIT_DATA, NONE, NONE),
+        (Resource::RLIMIT_FSIZE, NONE, NONE),
+        (Resource::RLIMIT_MEMLOCK, 8 << 20, 8 << 20),
+        (Resource::RLIMIT_MSGQUEUE, 819_200, 819_200),
+        (Resource::RLIMIT_NOFILE, 1024, 524_288),
+        (Resource::RLIMIT_RSS, NONE, NONE),
+        (Resource::RLIMIT_STACK, 8 << 20, NONE),
+    ]
+};
+
 /// The limits of one run.
 #[derive(Debug)]
 pub(super) struct Limiter {
@@ -66,21 +84,22 @@ pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit>
     let open_files = limits
         .open_files
         .map(|most| both(Resource::RLIMIT_NOFILE, most));
-    [
+    // Those of whoever starts the harness would reach the trace: a server raises that of open
+    // files, and the stack's decides where mappings lie.
+    let same = SAME.map(|(resource, soft, hard)| Some(one(resource, soft, hard)));
+    let own = [
         // With 1 no dump file has room, and the kernel starts no program for core dumps (`|` in
         // core(5)); with 0 it would start one.
         Some(both(Resource::RLIMIT_CORE, 1)),
-        open_files.or(bench.own_limits().pop()),
+        open_files,
         limits
             .file_size
             .map(|most| both(Resource::RLIMIT_FSIZE, most)),
         processes.map(|most| both(Resource::RLIMIT_NPROC, most)),
         // In case the watching thread comes too late.
         cpu.map(|soft| one(Resource::RLIMIT_CPU, soft, soft.saturating_add(1))),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    same.into_iter().chain(own).flatten().collect()
 }
 
 /// Returns a filter on the returns of the calls that a limit makes fail.

@@ -261,3 +261,41 @@ fn a_runtime_that_looks_for_its_limits_takes_the_same_paths_on_each_machine() {
     }
     assert_pass(&project);
 }
+
+#[test]
+fn a_workload_does_not_have_the_soft_limits_of_who_starts_the_harness() {
+    require!(right_to_trace());
+    require!(program("prlimit"));
+    let project = project();
+    let softs = "ulimit -S -n; ulimit -S -s; ulimit -S -v; ulimit -S -d; ulimit -S -t";
+    let hard = |resource| getrlimit(resource).expect("a limit").1;
+    assert!(hard(Resource::RLIMIT_NOFILE) >= 1024 && hard(Resource::RLIMIT_STACK) >= 8 << 20);
+    let unlimited = |resource, unit: u64| match hard(resource) {
+        libc::RLIM_INFINITY => "unlimited".to_owned(),
+        limit => (limit / unit).to_string(),
+    };
+    let [space, data, time] = [
+        unlimited(Resource::RLIMIT_AS, 1024),
+        unlimited(Resource::RLIMIT_DATA, 1024),
+        unlimited(Resource::RLIMIT_CPU, 1),
+    ];
+    let expected = format!("1024\n8192\n{space}\n{data}\n{time}\n");
+    project.scenario("root", &script(softs, "{}", &expected));
+    project.scenario("nobody", &script(softs, "{ user: nobody }", &expected));
+    project.scenario(
+        "own",
+        &script("ulimit -n", "{ limits: { open_files: 77 } }", "77\n"),
+    );
+    let words = [
+        "prlimit",
+        "--nofile=612:",
+        "--stack=4194304:",
+        "--as=90000000000:",
+        "--data=80000000000:",
+        "--cpu=500:",
+        env!("CARGO_BIN_EXE_harness"),
+        "run",
+        "scenarios",
+    ];
+    project.run(&[], &words).assert_status(0);
+}
