@@ -104,9 +104,22 @@ fn written(names: &BTreeSet<&[u8]>) -> Option<(String, String)> {
         .min()?
         .min(shortest - begin);
     let is_same_length = all.iter().all(|name| name.len() == first.len());
-    let middle = match is_same_length {
-        true => "?".repeat(shortest - begin - end),
-        false => "*".to_owned(),
+    let is_number = |name: &&str| {
+        let middle = name.get(begin..name.len() - end);
+        middle.is_some_and(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let (mut begin, mut end) = (begin, end);
+    let middle = if all.iter().all(is_number) {
+        // Of a number that grows (a clock, an id) the first digits are another in some later run.
+        let n_digits =
+            |bytes: &mut dyn Iterator<Item = u8>| bytes.take_while(u8::is_ascii_digit).count();
+        begin -= n_digits(&mut first.bytes().take(begin).rev());
+        end -= n_digits(&mut first.bytes().skip(first.len() - end));
+        "[0-9]*".to_owned()
+    } else if is_same_length {
+        "?".repeat(shortest - begin - end)
+    } else {
+        "*".to_owned()
     };
     if begin + end == 0 && (!is_same_length || shortest < MADE_UP) {
         return None;

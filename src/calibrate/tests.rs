@@ -400,10 +400,23 @@ fn check_temporary(paths: &[&str], expected: &[&str]) {
 fn a_name_that_is_another_one_each_time_becomes_a_glob() {
     check_temporary(&["/tmp/sedAx1", "/tmp/sedBy2", "/tmp/sedCz3"], &["sed???"]);
     check_temporary(&["a/ccAx.s/b", "a/ccBy.s/b", "a/ccCz.s/b"], &["cc??.s"]);
-    check_temporary(&["tmp.1.d", "tmp.22.d", "tmp.333.d"], &["tmp.*.d"]);
+    check_temporary(&["tmp.a.d", "tmp.bb.d", "tmp.ccc.d"], &["tmp.*.d"]);
     check_temporary(&["x[1]a", "x[1]b", "x[1]c"], &["x[[]1]?"]);
     check_temporary(&["aB3dE6gH", "Zy8wV5tS", "q1W2e3R4"], &["????????"]);
     check_temporary(&["k1", "k1", "k1"], &[]);
+}
+
+#[test]
+fn of_a_number_that_is_another_one_each_time_no_digit_lasts() {
+    let seconds = ["bak.1795722971", "bak.1795722972", "bak.1795722974"];
+    check_temporary(&seconds, &["bak.[0-9]*"]);
+    check_temporary(
+        &["x.5710.log", "x.5720.log", "x.5760.log"],
+        &["x.[0-9]*.log"],
+    );
+    check_temporary(&["tmp.1.d", "tmp.22.d", "tmp.333.d"], &["tmp.[0-9]*.d"]);
+    check_temporary(&["k1", "k2", "k3"], &["k[0-9]*"]);
+    check_temporary(&["k1a", "k1b", "k1c"], &["k1?"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 const DAY: u64 = 24 * 60 * 60;
 
 /// Whether `text` seems to hold a time or a date of the moment `now`, in seconds since 1970: its
-/// date, its minute, or its seconds.
+/// date, its day of the week or of the year, its month, its minute, or its seconds.
 ///
 /// In most places of the world the minute is the same, whatever the hour. A wrong yes costs an
 /// expectation that the author can add by hand; a wrong no costs a test that fails on the next day.
@@ -28,7 +28,7 @@ pub fn tells_time(text: &str, now: u64) -> bool {
     });
     let days = [now.saturating_sub(DAY), now, now + DAY].map(|moment| date(moment / DAY));
     let is_date = days.iter().any(|(year, month, day)| {
-        let name = MONTHS.get(*month - 1).copied().unwrap_or_default();
+        let name = MONTHS.get(*month - 1).map_or("", |name| &name[..3]);
         let forms = [
             format!("{year}-{month:02}-{day:02}"),
             format!("{year}{month:02}{day:02}"),
@@ -45,11 +45,55 @@ pub fn tells_time(text: &str, now: u64) -> bool {
         .filter(|number| number.len() >= 10)
         .filter_map(|number| number.get(..10)?.parse::<u64>().ok())
         .any(|number| number.abs_diff(now) <= DAY);
-    is_minute || is_date || is_second
+    let moments = [now.saturating_sub(DAY), now, now + DAY];
+    is_minute || is_date || is_second || moments.iter().any(|moment| names_day(text, moment / DAY))
+}
+
+/// Whether a word or a number by itself is that of a day since 1970: `Thursday`, `Nov`, `1126`
+/// (`%m%d`), and `330` (`%j`) where nothing else is there. Of a word like `May` or `Sat` that is
+/// not certain.
+fn names_day(text: &str, day: u64) -> bool {
+    let (year, month, of_month) = date(day);
+    // 1970-01-01 was a Thursday.
+    let weekday = WEEKDAYS.get((day % 7) as usize).copied().unwrap_or("");
+    let month_name = MONTHS.get(month - 1).copied().unwrap_or("");
+    let mut words = text.split(|c: char| !c.is_ascii_alphabetic());
+    let is_name = |word: &str, name: &str| word == name || Some(word) == name.get(..3);
+    if words.any(|word| is_name(word, weekday) || is_name(word, month_name)) {
+        return true;
+    }
+    let in_year = (0..day).rev().take_while(|before| date(*before).0 == year);
+    let (short, of_year) = (
+        format!("{month:02}{of_month:02}"),
+        format!("{:03}", in_year.count() + 1),
+    );
+    let mut numbers = text.split(|c: char| !c.is_ascii_digit());
+    numbers.any(|number| number == short) || text.trim() == of_year
 }
 
 const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+const WEEKDAYS: [&str; 7] = [
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+    "Monday",
+    "Tuesday",
+    "Wednesday",
 ];
 
 /// Year, month and day of a day since 1970, by counting years of 365 or 366 days.
@@ -106,6 +150,11 @@ mod tests {
             "1795304842123456789",
             "at 8:48.",
             "20261120.log",
+            "Saturday\n",
+            "on Sun, 5 files",
+            "November",
+            "x.1121",
+            "325\n",
         ] {
             assert!(tells_time(text, NOW), "{text}");
         }
@@ -118,9 +167,13 @@ mod tests {
             "12:34",
             "2026",
             "0123456789 bytes",
-            "Nov 2",
+            "Oct 2",
             "1995304842",
             "x.rs:47:5: error",
+            "Tuesday",
+            "Satellite Novel",
+            "11211",
+            "325 bytes",
         ] {
             assert!(!tells_time(text, NOW), "{text}");
         }
