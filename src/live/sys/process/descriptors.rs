@@ -144,7 +144,7 @@ pub(super) unsafe fn close_all_but(sorted: &[c_int]) -> ! {
         // milliseconds. A second after the end of the harness, no process of it may be left.
         let lingering = libc::timespec {
             tv_sec: 0,
-            tv_nsec: 300_000_000,
+            tv_nsec: 100_000_000,
         };
         libc::nanosleep(&raw const lingering, std::ptr::null_mut());
         libc::_exit(0)
