@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
     /// Tell calls by their names alone, and not by the commands of `ioctl`, the families of
     /// `socket` and `socketpair`, the options of `prctl` and the flags of `clone`
-    #[arg(long, conflicts_with = "check")]
+    #[arg(long)]
     names: bool,
     /// The ABI of Landlock whose rights the policy speaks of, for kernels that have it: 1 to 6
     /// [default: 6, of Linux 6.12]
@@ -150,7 +150,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         demand.add(ALSO, None, needs);
     }
     match &checked {
-        Some(policy) => compare(policy, &demand),
+        Some(policy) => compare(policy, &demand, !arguments.names),
         None => make(arguments, about, &demand),
     }
 }
@@ -266,9 +266,9 @@ fn add(arguments: &Arguments, suite: &Suite<'_>, demand: &mut Demand) -> u8 {
     status
 }
 
-fn compare(policy: &PolicyFile, demand: &Demand) -> u8 {
+fn compare(policy: &PolicyFile, demand: &Demand, by_word: bool) -> u8 {
     let drift = match policy {
-        PolicyFile::Calls(policy) => drift(policy, demand),
+        PolicyFile::Calls(policy) => drift(policy, demand, by_word),
         PolicyFile::Rules(rules) => landlock::drift(rules, demand),
     };
     if !out::told(out::print(&drift.to_string())) {

@@ -17,10 +17,12 @@ pub struct Drift {
 /// By name, and what is there before what is missing.
 type Order = (String, bool, Option<u64>);
 
-/// Compares a policy with what scenarios need.
+/// Compares a policy with what scenarios need. Without `by_word`, calls are told by their names
+/// alone.
 #[must_use]
-pub fn drift(policy: &Policy, demand: &Demand) -> Drift {
+pub fn drift(policy: &Policy, demand: &Demand, by_word: bool) -> Drift {
     let mut drift = Drift::default();
+    let made = Policy::of(demand, policy.form, by_word);
     let needs = demand.needs(&|_| true);
     let abis = demand.abis();
     for rule in &policy.rules {
@@ -39,6 +41,15 @@ pub fn drift(policy: &Policy, demand: &Demand) -> Drift {
                     rule.place.line
                 )
             });
+            continue;
+        }
+        let mut alike = made.rules.iter().filter(|other| other.name == rule.name);
+        if rule.test.is_none() && alike.all(|other| other.test.is_some()) {
+            let (name, line) = (&rule.name, rule.place.line);
+            let text = format!(
+                "-{name} with any argument  (line {line}: scenarios need it with some alone)"
+            );
+            drift.push(name, false, None, text);
         }
     }
     let kernels = demand.kernels();
@@ -60,7 +71,8 @@ pub fn drift(policy: &Policy, demand: &Demand) -> Drift {
     }
     for (sign, abi) in differing(&policy.abis, &abis) {
         let who = match sign {
-            '+' => demand.foreign().join(", "),
+            '+' if abi != Abi::native() => demand.foreign().join(", "),
+            '+' => "scenarios make such calls".to_owned(),
             _ => "no scenario makes such calls".to_owned(),
         };
         let text = format!("{sign}calls of {}  ({who})", abi.as_str());

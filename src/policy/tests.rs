@@ -55,7 +55,7 @@ fn what_is_written_is_read_as_the_same_policy() {
         }
         written.otherwise = policy.otherwise;
         assert_eq!(written, policy);
-        assert!(drift(&policy, &demand).is_none(), "{form:?}");
+        assert!(drift(&policy, &demand, true).is_none(), "{form:?}");
     }
 }
 
@@ -229,7 +229,7 @@ fn drift_is_each_rule_that_nobody_needs_and_each_call_that_no_rule_allows() {
             (NATIVE, "ioctl", Some(0x5402)),
         ],
     )]));
-    let text = drift(&policy, &two()).to_string();
+    let text = drift(&policy, &two(), true).to_string();
     let line = |name: &str| {
         let rule = policy.rules.iter().find(|rule| rule.to_string() == name);
         rule.expect("a rule").place.line
@@ -248,6 +248,25 @@ fn drift_is_each_rule_that_nobody_needs_and_each_call_that_no_rule_allows() {
 }
 
 #[test]
+fn a_rule_that_allows_every_argument_is_drift_where_scenarios_need_some_alone() {
+    let mut policy = made(&two());
+    assert!(drift(&policy, &two(), true).is_none());
+    let any = Rule {
+        name: "ioctl".to_owned(),
+        test: None,
+        place: Place { line: 7, column: 1 },
+    };
+    policy.rules.push(any);
+    policy.rules.sort();
+    let told = "-ioctl with any argument  (line 7: scenarios need it with some alone)\n";
+    assert_eq!(drift(&policy, &two(), true).to_string(), told);
+    // So it is where the others are gone; a policy of names alone has no others.
+    policy.rules.retain(|rule| rule.test.is_none());
+    assert_eq!(drift(&policy, &two(), true).to_string(), told);
+    assert!(drift(&policy, &two(), false).is_none());
+}
+
+#[test]
 fn calls_of_another_convention_are_drift_and_listed_only_where_they_were_seen() {
     let native = demand(&[("a", &[(NATIVE, "read", None)])]);
     assert_eq!(native.abis().len(), 1);
@@ -261,12 +280,12 @@ fn calls_of_another_convention_are_drift_and_listed_only_where_they_were_seen() 
         policy.answer(Abi::I386, Some("waitpid"), None),
         Answer::Allowed
     );
-    let text = drift(&made(&native), &both).to_string();
+    let text = drift(&made(&native), &both, true).to_string();
     assert!(
         text.contains("+calls of i386  (a makes calls of i386)"),
         "{text}"
     );
-    let text = drift(&policy, &native).to_string();
+    let text = drift(&policy, &native, true).to_string();
     assert!(text.contains("-calls of i386"), "{text}");
 }
 
@@ -379,7 +398,7 @@ fn minijail_has_a_line_a_name_with_whole_words_and_above_it_who_needs_it() {
     // It compares 64 bits, where the kernel looks at 32.
     assert!(matches!(answer(0x8004_5430), Answer::Refused([_, _])));
     let other = demand_of(0x8004_5430);
-    let drift = drift(&policy, &other).to_string();
+    let drift = drift(&policy, &other, true).to_string();
     assert!(
         drift.contains("+ioctl with 0x80045430  (needed by a)"),
         "{drift}"
@@ -404,7 +423,7 @@ fn words_that_differ_where_the_kernel_does_not_look_are_one_rule_where_a_form_ma
         rules: Vec::new(),
         ..policy
     };
-    let missing = drift(&none, &demand).to_string();
+    let missing = drift(&none, &demand, true).to_string();
     assert_eq!(missing, "+ioctl with 0x80045430  (needed by a, b)\n");
 }
 
@@ -503,7 +522,7 @@ fn a_group_of_a_unit_stands_for_its_calls_and_each_of_them_may_be_too_much() {
     );
     assert_eq!(answer("write"), Answer::Refused(&[]));
     let few = demand(&[("a", &[(NATIVE, "read", None), (NATIVE, "fsync", None)])]);
-    let text = drift(&policy, &few).to_string();
+    let text = drift(&policy, &few, true).to_string();
     assert!(
         text.contains("-syncfs  (line 3: no scenario needs it)"),
         "{text}"
@@ -540,7 +559,7 @@ fn what_one_kernel_of_several_needs_alone_is_marked() {
         rules: Vec::new(),
         ..policy
     };
-    let text = drift(&none, &demand).to_string();
+    let text = drift(&none, &demand, true).to_string();
     assert!(
         text.contains("+close  (needed by a on 7.2 alone)\n"),
         "{text}"

@@ -1,4 +1,4 @@
-use super::super::{Demand, Needs, PolicyFile};
+use super::super::{Demand, Needs, Place, PolicyFile};
 use super::touched::{Moved, Refused};
 use super::*;
 use std::collections::BTreeSet;
@@ -194,6 +194,14 @@ fn what_differs_is_told_with_who_needs_it() {
         "-${dir}/a: read_file  (line 0: no scenario needs it)\n\
          +port 80: connect_tcp  (needed by two)\n\
          +signals to others  (needed by two)\n"
+    );
+    let mut wide = rules.clone();
+    let above = Rule::Path("/".to_owned(), Right::ReadFile);
+    wide.rules.insert(above, Place { line: 9, column: 1 });
+    let told = drift(&wide, &before).to_string();
+    assert_eq!(
+        told,
+        "-/: read_file  (line 9: other rules allow what scenarios need below it)\n"
     );
     let mut open = rules.clone();
     open.scoped.clear();

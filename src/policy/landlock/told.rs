@@ -71,11 +71,18 @@ pub fn drift(ruleset: &Ruleset, demand: &Demand) -> Drift {
     let wanted = wanted(demand, ruleset.abi);
     let kernels = demand.kernels();
     for (rule, place) in &ruleset.rules {
-        if !wanted.keys().any(|need| is_within(need, rule)) {
-            let line = place.line;
-            let text = format!("-{rule}  (line {line}: no scenario needs it)");
-            drift.push(&rule.to_string(), false, None, text);
-        }
+        let needs: Vec<&Rule> = wanted
+            .keys()
+            .filter(|need| is_within(need, rule))
+            .collect();
+        let is_allowed = |need: &&Rule| is_allowed_below(need, rule, ruleset);
+        let why = match needs.iter().all(is_allowed) {
+            true if needs.is_empty() => "no scenario needs it",
+            true => "other rules allow what scenarios need below it",
+            false => continue,
+        };
+        let text = format!("-{rule}  (line {}: {why})", place.line);
+        drift.push(&rule.to_string(), false, None, text);
     }
     let mut missing = Wanted::new();
     for (rule, whose) in &wanted {
@@ -125,6 +132,12 @@ fn is_within(need: &Rule, rule: &Rule) -> bool {
         }
         (need, rule) => need == rule,
     }
+}
+
+/// Whether one of the rules about what lies below this one allows it as well.
+fn is_allowed_below(need: &Rule, rule: &Rule, ruleset: &Ruleset) -> bool {
+    let mut others = ruleset.rules.keys().filter(|other| *other != rule);
+    others.any(|other| is_within(other, rule) && is_within(need, other))
 }
 
 /// The text of a file beside the rules: for each the scenarios that need it.
