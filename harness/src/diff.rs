@@ -9,6 +9,7 @@ use crate::out::note;
 use crate::vm::Size;
 use perf_live::errors::chain;
 use perf_live::files;
+use reading::Form;
 use std::path::{Path, PathBuf};
 use trace_harness::matrix::EventFormats;
 use trace_harness::report::{formats_human, formats_json};
@@ -16,8 +17,8 @@ use trace_harness::upgrade::side_by_side;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Traces are what `harness trace -o` and `harness script` write as text, recordings (perf.data), or snapshots, A and B each in any of these \
-forms. Processes are matched by program and descent, and lines in them so that the fewest differ; ids, addresses and times are no difference. Of a \
+    after_help = "Traces are what `harness trace -o` and `harness script` write as text, recordings (perf.data), or snapshots; a text \
+goes with a text alone, as a recording tells more. Processes are matched by program and descent, and lines in them so that the fewest differ; ids, addresses and times are no difference. Of a \
 recording all of that is known, of a text what it says. With --kernels, A and B are names of the list of \
 kernels, or files of `harness events --format json`; no scenario is run, and each kernel is booted once for all time.\n\n\
 Exit status: 0 nothing differs, 1 something does, 2 it could not be found out."
@@ -83,6 +84,7 @@ fn traces(arguments: &Arguments) -> Result<String, String> {
     let (a, b) = (reading::trace(&arguments.a)?, reading::trace(&arguments.b)?);
     let names = [&arguments.a, &arguments.b].map(|path| path.display().to_string());
     let [name_a, name_b] = &names;
+    refuse_mixture((name_a, a.form), (name_b, b.form))?;
     for (name, read) in [(name_a, &a), (name_b, &b)] {
         for what in &read.lacks {
             note!("harness: `{name}`: {what}");
@@ -99,6 +101,29 @@ fn traces(arguments: &Arguments) -> Result<String, String> {
         return Err("what there is does not differ, but it is not all".to_owned());
     }
     Ok(text)
+}
+
+/// Refuses a text that was printed beside what was not: it has numbers of descriptors, and no
+/// programs, so that each line would differ.
+fn refuse_mixture(a: (&str, Form), b: (&str, Form)) -> Result<(), String> {
+    let (printed, other, form) = match (a, b) {
+        ((printed, Form::Printed), (other, form)) | ((other, form), (printed, Form::Printed))
+            if form != Form::Printed =>
+        {
+            (printed, other, form)
+        }
+        _ => return Ok(()),
+    };
+    Err(match form {
+        Form::Recording => format!(
+            "`{printed}` is a trace as it was printed, and `{other}` a recording, which tells more\n\
+             hint: print that as well (harness trace -i {other} -o FILE), and compare the texts"
+        ),
+        _ => format!(
+            "`{printed}` is a trace as it was printed, and `{other}` is none\n\
+             hint: record the run (harness trace --save FILE), and compare the recording with it"
+        ),
+    })
 }
 
 /// Returns the width of a line in characters.

@@ -13,9 +13,20 @@ use trace_harness::run::{Fired, Observer, RecordedRun};
 use trace_harness::trace::{Builder, View};
 use trace_harness::{snapshot, upgrade, verdict};
 
+/// What a trace was read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// A text as it was printed.
+    Printed,
+    Recording,
+    /// A text in the grammar of snapshots, or one of which nothing is known.
+    Written,
+}
+
 /// A trace that was read.
 pub(super) struct Read {
     pub(super) text: String,
+    pub(super) form: Form,
     /// Why it is not the whole run; if it is not, absence in it means nothing.
     pub(super) lacks: Vec<String>,
 }
@@ -23,14 +34,15 @@ pub(super) struct Read {
 /// Reads a trace; a file that is no trace is returned as it is.
 pub(super) fn trace(path: &Path) -> Result<Read, String> {
     let failed = |why: String| format!("cannot read `{}`: {why}", shown_path(path));
-    let whole = |text: String| Read {
+    let whole = |text: String, form| Read {
         text,
+        form,
         lacks: Vec::new(),
     };
     if path.extension().is_some_and(|ending| ending == "snap") {
         let text = snapshot::read(path).map_err(|error| failed(chain(&error)))?;
         let text = text.ok_or_else(|| failed("there is no such file".to_owned()))?;
-        return Ok(whole(text));
+        return Ok(whole(text, Form::Written));
     }
     let file = files::open_stream(path).map_err(|error| failed(chain(&error)))?;
     let bytes = files::TRACE
@@ -55,9 +67,11 @@ pub(super) fn trace(path: &Path) -> Result<Read, String> {
             "it is JSON; traces are compared as text, or as recordings (--save)".to_owned(),
         ));
     }
-    Ok(whole(
-        upgrade::normalised(text).unwrap_or_else(|| text.to_owned()),
-    ))
+    Ok(match upgrade::normalised(text) {
+        Some(text) => whole(text, Form::Printed),
+        None if text.trim().is_empty() => whole(String::new(), Form::Printed),
+        None => whole(text.to_owned(), Form::Written),
+    })
 }
 
 /// Reads all that a recording holds.
@@ -108,6 +122,7 @@ fn recording(path: &Path) -> Result<Read, String> {
     lacks.extend(run.findings.iter().map(ToString::to_string));
     Ok(Read {
         text: upgrade::numbered(&text),
+        form: Form::Recording,
         lacks,
     })
 }

@@ -71,10 +71,7 @@ pub fn drift(ruleset: &Ruleset, demand: &Demand) -> Drift {
     let wanted = wanted(demand, ruleset.abi);
     let kernels = demand.kernels();
     for (rule, place) in &ruleset.rules {
-        let needs: Vec<&Rule> = wanted
-            .keys()
-            .filter(|need| is_within(need, rule))
-            .collect();
+        let needs: Vec<&Rule> = wanted.keys().filter(|need| is_within(need, rule)).collect();
         let is_allowed = |need: &&Rule| is_allowed_below(need, rule, ruleset);
         let why = match needs.iter().all(is_allowed) {
             true if needs.is_empty() => "no scenario needs it",

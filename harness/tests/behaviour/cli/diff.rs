@@ -40,6 +40,13 @@ fn two_runs_of_a_program_do_not_differ_in_whatever_form_they_are_kept() {
         let run = project.harness(&["diff", &format!("a.{form}"), &format!("b.{form}")]);
         assert_eq!((run.stdout.as_str(), run.status), ("", 0), "{form}");
     }
+    // One text says less than a recording: each of its lines would differ.
+    for words in [["a.txt", "a.data"], ["a.data", "a.txt"]] {
+        let run = project.harness(&["diff", words[0], words[1]]);
+        assert_eq!((run.stdout.as_str(), run.status), ("", 2), "{words:?}");
+        let hint = "hint: print that as well (harness trace -i a.data -o FILE)";
+        assert!(run.stderr.contains(hint), "{}", run.stderr);
+    }
     // A script shows all registers of a call, and those that the call does not take hold anything.
     let run = project.harness(&["diff", "a.script", "b.script"]);
     let lines = run.stdout.lines().skip(2);
