@@ -61,13 +61,6 @@ impl Default for Options {
     }
 }
 
-impl Update {
-    /// Whether a snapshot may be another one after a run.
-    pub(super) fn accepts(self) -> bool {
-        matches!(self, Self::Unseen | Self::Accept | Self::Variant)
-    }
-}
-
 impl Options {
     /// Returns the file for the recording of a scenario's run, if recordings are kept.
     pub(super) fn file_of(&self, item: &Item) -> Option<PathBuf> {

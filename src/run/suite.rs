@@ -6,7 +6,9 @@ use super::rejudge::rejudge;
 use super::scenario::stored;
 use super::side_by_side::side_by_side;
 use super::storing::differs;
-use super::{Bench, Control, Item, Options, PATH, RecordedRun, ScenarioReport, Subject, lay_out};
+use super::{
+    Bench, Control, Item, Options, PATH, RecordedRun, ScenarioReport, Subject, Update, lay_out,
+};
 
 use crate::plan::{Counting, Facts, MemoryReader, Plan, PlanError, Reach};
 use crate::scenario::Scenario;
@@ -305,7 +307,7 @@ impl<'a> Suite<'a> {
         report: &mut ScenarioReport,
     ) {
         let mut first: Option<String> = None;
-        let mut before = match stored(self.bench, plan, item) {
+        let before = match stored(self.bench, plan, item) {
             Ok(stored) => stored,
             Err(error) => return report.break_by(&error),
         };
@@ -333,19 +335,17 @@ impl<'a> Suite<'a> {
                 })
                 .and_then(|(outcome, dumped)| {
                     report.dumped = dumped;
-                    self.store(item, description, options.update, outcome)
+                    let differs = differs(first.as_deref(), outcome.text.as_deref());
+                    // A trace that another run does not have is none to keep.
+                    let update = differs.as_ref().map_or(options.update, |_| Update::Never);
+                    let of = (item, description);
+                    let outcome = self.store(of, update, round == n_rounds, outcome)?;
+                    Ok((outcome, differs))
                 });
             match outcome {
-                Ok(mut outcome) => {
-                    let differs = differs(first.as_deref(), outcome.text.as_deref());
+                Ok((mut outcome, differs)) => {
                     first = first.or(outcome.text.take());
                     report.take(&mut outcome);
-                    if options.update.accepts() {
-                        match stored(self.bench, plan, item) {
-                            Ok(accepted) => before = accepted,
-                            Err(error) => report.break_by(&error),
-                        }
-                    }
                     if let Some(diff) = differs {
                         report.verdict = Verdict::Fail;
                         let text = format!("the trace differs from that of the first run:\n{diff}");

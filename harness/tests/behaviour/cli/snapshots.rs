@@ -235,7 +235,7 @@ fn update_of_the_unseen_writes_what_is_new_and_puts_aside_what_changed() {
     let stored = project.read("snapshots/x.snap");
     project.scenario("x", SHOWS_TWO);
     project.scenario("y", SHOWS_ONE);
-    // Of several runs the first finds none, and the others find what it wrote.
+    // Of several runs the last writes it.
     let words = ["run", "--update=unseen", "--repeat", "2", "scenarios"];
     project.harness(&words).assert_status(1);
     let files = [
@@ -382,4 +382,21 @@ fn a_defect_of_a_file_is_said_once_for_all_its_rows() {
         "{}",
         refused.stderr
     );
+}
+
+#[test]
+fn update_keeps_no_trace_that_another_of_the_runs_does_not_have() {
+    require!(right_to_trace());
+    let drawn = "workload: { run: [sh, -c, \"touch x.$(date +%N)\"] }\n\
+                 snapshot: { show: [openat] }";
+    let project = Project::with("x", SHOWS_ONE);
+    let update = ["run", "--update", "--repeat", "2", "scenarios"];
+    project.harness(&update).assert_status(0);
+    let stored = project.read("snapshots/x.snap");
+    project.scenario("x", drawn);
+    let run = project.harness(&update);
+    run.assert_status(1);
+    assert!(run.stdout.contains("in run 2 of 2"), "{}", run.stdout);
+    assert!(run.stdout.contains("--- first run"), "{}", run.stdout);
+    assert_eq!(project.read("snapshots/x.snap"), stored);
 }
