@@ -63,6 +63,8 @@ pub struct Added<'a> {
     pub faults: &'a [AddedFault],
     /// An event that is recorded besides, as it stands in a list.
     pub event: Option<&'a str>,
+    /// The exit status that is expected; `None` for what the scenario says itself.
+    pub exit: Option<u8>,
     /// How long the run may take.
     pub timeout: Duration,
     /// What it shows; `None` for what it says itself.
@@ -160,6 +162,11 @@ fn edit(all: &mut Mapping, scenario: &Scenario, added: &Added<'_>) -> Option<()>
             all.shift_remove("expect");
         }
     }
+    if let Some(exit) = added.exit {
+        let expect = all.entry("expect".into());
+        let expect = expect.or_insert_with(|| Value::Mapping(Mapping::new()));
+        expect.as_mapping_mut()?.insert("exit".into(), exit.into());
+    }
     if let Some(event) = added.event {
         let events = events(all)?;
         let event: Value = serde_yaml::from_str(event).ok()?;
@@ -219,6 +226,7 @@ fn without_captures(expect: &mut Mapping, scenario: &Scenario) {
 mod tests {
     use super::*;
     use crate::scenario::{self, Literal, Test, event};
+    use perf_live::units::ExitKind;
 
     const TEXT: &str = "description: it saves\n\
         workload: { shell: 'save ${to}', files: { save: { from: ../save } } }\n\
@@ -243,6 +251,7 @@ mod tests {
         let added = Added {
             faults: &faults,
             event: Some("{ event: 'signal:signal_deliver', filter: 'sig == 6' }"),
+            exit: Some(7),
             timeout: Duration::from_secs(2),
             description: Some("a fault: it says no"),
             from: &|from| Path::new("..").join(from),
@@ -258,6 +267,7 @@ mod tests {
         assert_eq!(scenario.workload.command.argv().last(), Some(&"save 010"));
         assert_eq!(scenario.workload.timeout, Duration::from_secs(2));
         assert_eq!(scenario.faults.len(), 2, "{text}");
+        assert_eq!(scenario.expect.exit, Some(ExitKind::Code(7)));
         assert!(scenario.row.is_empty() && scenario.lenient.is_none());
         let events = &scenario.expect.events;
         assert_eq!((events.never.len(), events.steps().len()), (1, 1), "{text}");

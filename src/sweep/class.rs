@@ -122,6 +122,8 @@ pub struct Told {
     pub why: Vec<String>,
     /// How the main process ended; `None` where that is not known or the harness ended it.
     pub exit: Option<ExitKind>,
+    /// Whether all that is expected of results was met, so that the same run as a scenario passes.
+    pub is_met: bool,
     /// The line of the call that the fault was done to.
     pub line: Option<String>,
 }
@@ -135,6 +137,7 @@ impl Told {
             how: None,
             why,
             exit: None,
+            is_met: false,
             line: None,
         }
     }
@@ -180,6 +183,8 @@ pub fn classify(given: &Given<'_>, mut run: Run) -> Told {
     }
     let wanted = given.plan.expect.exit.unwrap_or(ExitKind::Code(0));
     told.exit = run.exit.yes().copied();
+    told.is_met =
+        told.exit == Some(wanted) && !found.has(Kind::Missed) && !found.has(Kind::Outlived);
     let crashes = crashes(&run);
     // Who writes to nobody is ended by SIGPIPE where it does not say otherwise: that says it.
     let is_told = |exit| exit == wanted || exit == ExitKind::Signal(libc::SIGPIPE);

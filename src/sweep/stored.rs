@@ -37,6 +37,8 @@ const NOT_OPENED: &str = "how its file was opened was not recorded";
 const NOT_ENDED: &str = "whether its file was written is not known: such a call had not ended";
 const NO_TARGET: &str = "something was written, and to which file is not known";
 const HANDED: &str = "writes were handed over that no call shows";
+const OTHER_SYNC: &str = "another descriptor was synced of a file of the same name, and whether it \
+    is the same file is not known";
 const OTHER_SYSTEM: &str =
     "`syncfs` stored what was written if that lay on its file system, which is not known";
 const MAPPED: &str = "its file was mapped, and what is stored in a mapping is not seen";
@@ -65,10 +67,14 @@ pub(super) fn tells_of_data(
     let Some(own) = whole.iter().find(is_it) else {
         return Tells::Unknown(NOT_RECORDED);
     };
+    let name = file_name(own);
     let Some(Target::Own(own)) = target(own, None) else {
         return Tells::Unknown(OTHER_FILE);
     };
-    let mut history = History::default();
+    let mut history = History {
+        name,
+        ..History::default()
+    };
     let before = whole.iter().filter(|deed| deed.clock.0 < call.clock.0);
     before.for_each(|deed| history.note(deed, own, call.clock.0));
     match history.tells() {
@@ -91,6 +97,8 @@ fn are_recorded(events: &EventsPlan) -> bool {
 /// What became of an open file, up to its close.
 #[derive(Debug, Default)]
 struct History {
+    /// The name of the file, where it is known.
+    name: Option<Vec<u8>>,
     /// The flags that it was opened with, where that was recorded.
     opened: Option<i32>,
     /// When the last call ended that wrote it since it was stored.
@@ -122,6 +130,7 @@ impl History {
         } else if STORES.contains(&name) {
             let is_own = target(deed, None) == Some(Target::Own(own));
             let is_of_all = name == "syncfs";
+            let is_alike = self.name.is_some() && file_name(deed) == self.name;
             let is_before = |at: &Nanos| has_ended && end <= close && *at <= begin;
             match is_own {
                 true => {
@@ -133,6 +142,11 @@ impl History {
                     self.written = self.written.filter(|at| !is_before(at));
                     self.doubt = self.doubt.or(written.map(|at| (OTHER_SYSTEM, at)));
                 }
+                false if is_alike => {
+                    let written = self.written.filter(is_before);
+                    self.written = self.written.filter(|at| !is_before(at));
+                    self.doubt = self.doubt.or(written.map(|at| (OTHER_SYNC, at)));
+                }
                 false => {}
             }
         } else if name == "mmap" {
@@ -142,11 +156,24 @@ impl History {
         } else if is_write(name) || name == "ioctl" && clones(deed) {
             match target(deed, Some("fd_out")) {
                 Some(Target::Own(it)) if it != own => {}
+                Some(Target::Own(_)) if has_ended && self.stores(name, deed) => {}
                 Some(Target::Own(_)) if has_ended => self.written = Some(end),
                 Some(Target::Own(_)) => self.doubt = Some((NOT_ENDED, end)),
                 Some(Target::NotOpen) => {}
                 Some(Target::Unknown) | None => self.doubt = Some((NO_TARGET, end)),
             }
+        }
+    }
+
+    /// Whether a call stores what it writes before it returns (`generic_write_sync()`): the file was
+    /// opened so, or the call asks for it.
+    fn stores(&self, name: &str, deed: &Deed) -> bool {
+        let is_opened_so = self.opened.is_some_and(|it| it & libc::O_DSYNC != 0);
+        let asks = u64::from((libc::RWF_DSYNC | libc::RWF_SYNC).cast_unsigned());
+        match name {
+            "pwritev2" => is_opened_so || bits(deed, "flags") & asks != 0,
+            "write" | "writev" | "pwrite64" | "pwritev" => is_opened_so,
+            _ => false,
         }
     }
 
@@ -205,6 +232,14 @@ enum Target {
     Own(u64),
     NotOpen,
     Unknown,
+}
+
+/// The name of the file of a call's first descriptor.
+fn file_name(deed: &Deed) -> Option<Vec<u8>> {
+    deed.fields.iter().find_map(|part| match &part.value {
+        Value::File { name, .. } => Some(name.clone()),
+        _ => None,
+    })
 }
 
 /// What the descriptor of this name is of, or else the first one; `None` where there is none.

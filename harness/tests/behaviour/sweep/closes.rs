@@ -57,7 +57,10 @@ fn an_ignored_close_is_handled_where_it_is_known_that_nothing_is_lost() {
     for does in [
         "pass",
         "os.write(new, b'milk')\nos.fsync(new)",
+        "os.pwritev(new, [b'milk'], 0, os.RWF_DSYNC)",
         "os.copy_file_range(old, new, 4)\nos.fdatasync(new)",
+        "new = os.open('other', os.O_CREAT | os.O_WRONLY | os.O_DSYNC)\nos.write(new, b'milk')",
+        "new = os.open('other', os.O_CREAT | os.O_WRONLY | os.O_SYNC)\nos.pwrite(new, b'milk', 0)",
         "os.close(new)\nnew = os.open('script.py', os.O_RDONLY)",
     ] {
         let lines = sweep(&closes(does), 0, &OPTIONS);
@@ -75,6 +78,19 @@ fn a_close_behind_what_does_not_say_whether_it_stored_the_data_is_the_last_that_
     require!(program("python3"));
     let lines = sweep(&closes("os.write(new, b'milk')\nos.sync()"), 1, &OPTIONS);
     all_are("silent", &lines);
+}
+
+#[test]
+fn an_ignored_close_is_unknown_where_another_descriptor_of_that_name_was_synced() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os\nagain = os.open('new', os.O_CREAT | os.O_RDONLY)\nos.mkdir('a')\n\
+                  new = os.open('new', os.O_WRONLY)\nos.write(new, b'milk')\nos.fsync(again)\n\
+                  try: os.close(new)\nexcept OSError: pass\n";
+    let rest = "expect: { files_after: { new: milk } }\nsnapshot: false";
+    let project = python(script, "mkdir, close", rest);
+    since(&project, "mkdir: { path: a }");
+    all_are("unknown", &sweep(&project, 1, &OPTIONS));
 }
 
 #[test]
@@ -105,4 +121,17 @@ fn what_was_written_before_the_mark_is_known_of_a_close_behind_it() {
     all_are("silent", &lines);
     let synced = written("os.write(new, b'milk')\nos.fsync(new)");
     all_are("handled did_without", &sweep(&synced, 0, &OPTIONS));
+}
+
+#[test]
+fn what_a_sweep_writes_of_an_ignored_failure_fails_though_all_results_are_right() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = closes("os.write(new, b'milk')");
+    let words = ["-e", "close", "--errors", "EIO", "--write", "found"];
+    all_are("silent", &sweep(&project, 1, &words));
+    let run = project.harness(&["run", "found"]);
+    run.assert_status(1);
+    let said = "expected exit status 1, got exit status 0";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
 }

@@ -180,6 +180,7 @@ impl Suite<'_> {
         };
         let with = |event, looked_at: &BTreeSet<&'static str>| -> Result<Plan, SweepError> {
             let added = Added {
+                exit: None,
                 faults: &faults,
                 event,
                 timeout,

@@ -4,6 +4,7 @@ use super::{SweepError, SweepPlan, Swept};
 use crate::run::Bench;
 use crate::scenario::{Added, faulted};
 use crate::sweep::Class;
+use perf_live::units::ExitKind;
 use perf_records::units::shown;
 use std::path::{Path, PathBuf};
 use syscall_model::errno::errno_name;
@@ -36,9 +37,18 @@ impl SweepPlan {
             self.item.name,
             swept.told.class.word().replace('_', " ")
         );
+        let told = &swept.told;
+        // What met all expectations fails by none of them.
+        let is_bad = !matches!(told.class, Class::Unknown | Class::Handled);
+        let other = |ended| match ended {
+            ExitKind::Code(1) => 2,
+            _ => 1,
+        };
+        let exit = told.exit.filter(|_| is_bad && told.is_met).map(other);
         let added = Added {
             faults: std::slice::from_ref(&swept.fault),
             event: None,
+            exit,
             timeout: self.timeout,
             description: Some(&description),
             from,
@@ -56,7 +66,10 @@ impl SweepPlan {
             "{}\n# {}\n# {}\n",
             self.first_line(),
             line.unwrap_or_default(),
-            advice(swept.told.class)
+            match exit {
+                Some(_) => SAYS_NOTHING,
+                None => advice(told.class),
+            }
         );
         let place = self
             .item
@@ -75,6 +88,10 @@ impl SweepPlan {
         ))
     }
 }
+
+/// The same where the run met all that is expected of it.
+const SAYS_NOTHING: &str =
+    "It fails by `exit` alone, as the run ended like one without a fault: write what is right.";
 
 /// What the author of the program does with the scenario.
 fn advice(class: Class) -> &'static str {
