@@ -165,8 +165,8 @@ impl History {
         }
     }
 
-    /// Whether a call stores what it writes before it returns (`generic_write_sync()`): the file was
-    /// opened so, or the call asks for it.
+    /// Whether a call stores what it writes before it returns (`generic_write_sync()`): the file
+    /// was opened so, or the call asks for it.
     fn stores(&self, name: &str, deed: &Deed) -> bool {
         let is_opened_so = self.opened.is_some_and(|it| it & libc::O_DSYNC != 0);
         let asks = u64::from((libc::RWF_DSYNC | libc::RWF_SYNC).cast_unsigned());

@@ -387,8 +387,7 @@ fn a_defect_of_a_file_is_said_once_for_all_its_rows() {
 #[test]
 fn update_keeps_no_trace_that_another_of_the_runs_does_not_have() {
     require!(right_to_trace());
-    let drawn = "workload: { run: [sh, -c, \"touch x.$(date +%N)\"] }\n\
-                 snapshot: { show: [openat] }";
+    let drawn = "workload: { shell: touch x.$(date +%N) }\nsnapshot: { show: [openat] }";
     let project = Project::with("x", SHOWS_ONE);
     let update = ["run", "--update", "--repeat", "2", "scenarios"];
     project.harness(&update).assert_status(0);
