@@ -111,6 +111,7 @@ impl EventsPlan {
             without_tracepoint: Vec::new(),
             named_calls: evasions::named_calls(wants, evasions::EITHER),
             entered_calls: evasions::named_calls(wants, evasions::ENTERED),
+            functions: Vec::new(),
             exact_paths: Vec::new(),
         };
         for (at, want) in wants.iter().enumerate() {

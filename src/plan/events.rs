@@ -6,6 +6,7 @@ use super::error::EventsError;
 use super::memory::MemoryPlan;
 use super::operations::Operations;
 use super::wanted::Wanted;
+use crate::scenario::Test;
 use crate::trace::Naming;
 use perf_live::events::EventRequest;
 use perf_live::host::Catalogue;
@@ -145,6 +146,8 @@ pub struct EventsPlan {
     /// Those of them whose entry is wanted, which a call does not have that is answered in place of
     /// being made.
     pub entered_calls: Option<Selection>,
+    /// The functions, each by the test of its name, that expectations say led to an event.
+    pub functions: Vec<Test>,
     /// The paths that expectations write out; they also stand for the files that they lead to when
     /// the run begins.
     pub exact_paths: Vec<String>,

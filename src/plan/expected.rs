@@ -9,7 +9,7 @@ use super::{
     Delta, EventsPlan, Facts, FaultPlan, Marks, PlanError, baseline, faults, here, invalid, marks,
     spans, unreachable,
 };
-use crate::matching::{Expected, Matcher, SpanRule};
+use crate::matching::{Expected, Matcher, SpanRule, functions_of};
 use crate::scenario::{Expectations, KeyPath, Role, Scenario, StepSpec, Test, did_you_mean};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -255,6 +255,10 @@ impl Resolver<'_> {
             if by_callers && !is_held && !self.events.has_chain(event) {
                 fault.get_or_insert_with(|| without_chain(event, word, &at));
                 continue;
+            }
+            if by_callers && !is_held {
+                let functions = functions_of(test).into_iter().cloned();
+                self.needs.borrow_mut().functions.extend(functions);
             }
             let named = Named { field, event, word };
             let test = match field.kind {

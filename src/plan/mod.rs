@@ -275,6 +275,7 @@ pub fn resolve(
         return unplanned(scenario, error);
     }
     events.exact_paths = needs.exact();
+    events.functions = std::mem::take(&mut needs.functions);
     notes.extend(events.of_nobody());
     overwriting::choose(scenario, facts, &mut events)?;
     faults::check_kept(scenario, &events)?;

@@ -6,7 +6,7 @@ use crate::scenario::{Literal, Test};
 use std::collections::BTreeSet;
 
 /// What must be known of events so that expectations can be judged, apart from their occurrence.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Needs {
     /// How many bytes of what is read and written.
     pub(super) contents: u16,
@@ -22,6 +22,8 @@ pub(super) struct Needs {
     pub(super) descriptor: Option<String>,
     /// Whether the functions that led to calls that are held.
     pub(super) callers: bool,
+    /// The functions that must have led to events, each by the test of its name.
+    pub(super) functions: Vec<Test>,
 }
 
 impl Needs {

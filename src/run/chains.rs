@@ -3,8 +3,10 @@
 
 use super::Setting;
 use super::faults::{Mapping, Scene};
+use super::functions::Functions;
 use super::halves::word;
 use crate::plan::EventsPlan;
+use crate::scenario::Test;
 use perf_live::host::Host;
 use perf_live::symbols::Book;
 use perf_records::attr::Layout;
@@ -37,6 +39,9 @@ pub(super) struct Chains {
     ended: VecDeque<Pid>,
     /// For each event that is no call, the fields that are functions of the kernel.
     functions: Vec<Vec<FunctionField>>,
+    /// The functions that expectations say led to an event.
+    asked: Vec<Test>,
+    known: Functions,
 }
 
 /// A field whose value is an address in a function of the kernel.
@@ -99,6 +104,8 @@ impl Chains {
                     .collect(),
                 ended: VecDeque::new(),
                 functions,
+                asked: plan.functions.clone(),
+                known: Functions::default(),
             }
         })
     }
@@ -186,6 +193,11 @@ impl Chains {
                 );
             }
         }
+        // One that may be the kernel's is in no file.
+        let is_of_files = stack.frames.iter().all(|frame| !frame.is_kernel);
+        let (maps, book) = (&self.maps, &mut self.book);
+        let mut has = |test: &Test| self.known.has((pid, maps), book, test);
+        stack.is_partial = is_of_files && !self.asked.iter().all(&mut has);
         Ok((!stack.frames.is_empty()).then(|| Arc::new(stack)))
     }
 

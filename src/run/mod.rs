@@ -14,6 +14,7 @@ mod error;
 mod faults;
 mod features;
 mod flight;
+mod functions;
 mod gate;
 mod given;
 mod ground;

@@ -18,6 +18,9 @@ pub(super) fn frames(stack: &Stack) -> Part {
     if stack.is_cut() {
         text.push_str(" < ...");
     }
+    if stack.is_partial {
+        text.push_str(" (no file of the process has each function that is asked for)");
+    }
     Part {
         name: "stack".into(),
         alias: None,

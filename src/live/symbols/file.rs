@@ -1,6 +1,6 @@
 //! One program or library: its symbols, and what tells where callers are.
 
-use super::table::{Binding, Symbol, Table};
+use super::table::{Binding, Symbol, Table, readable};
 use super::unwind::CallFrames;
 use crate::elf::{Pieces, debug_file};
 use crate::files;
@@ -101,6 +101,19 @@ impl Binary {
     pub(super) fn offset_of(&self, name: &str) -> Option<u64> {
         self.pieces.offset_of(self.table.address_of(name)?)
     }
+}
+
+/// Whether the debug information of a file has such a name: of a function, though it may stand for
+/// something else as well.
+pub(super) fn has_debug_name(path: &Path, is_it: &dyn Fn(&str) -> bool) -> bool {
+    let names = || {
+        let cache = object::ReadCache::new(files::open(path).ok()?);
+        let file = object::File::parse(&cache).ok()?;
+        let section = file.section_by_name(".debug_str")?;
+        let mut names = section.data().ok()?.split(|byte| *byte == 0);
+        Some(names.any(|name| str::from_utf8(name).is_ok_and(|name| is_it(&readable(name)))))
+    };
+    names().unwrap_or(false)
 }
 
 /// Whether the section of each number holds code.

@@ -117,19 +117,20 @@ impl Book {
         self.notes.drain(..)
     }
 
-    /// Whether a file has a function with a name that `is_it` knows; `None` where nothing is known
-    /// of the file.
+    /// Whether a file has a function with a name that `is_it` knows, one that was put into its
+    /// callers where its debug information has it; `None` where nothing is known of the file.
     pub fn has_function(
         &mut self,
         place: &Place<'_>,
         is_it: &dyn Fn(&str) -> bool,
     ) -> Option<bool> {
         let (_, code) = self.file(place).filter(|_| !place.is_kernel)?;
-        let table = match code {
-            Code::Binary(binary) => &binary.table,
-            Code::Compiled(table) => table,
+        let (table, lines) = match code {
+            Code::Binary(binary) => (&binary.table, binary.lines.as_deref()),
+            Code::Compiled(table) => (table, None),
         };
-        Some(table.names().any(|name| is_it(&readable(name))))
+        let is_named = table.names().any(|name| is_it(&readable(name)));
+        Some(is_named || lines.is_some_and(|file| file::has_debug_name(file, is_it)))
     }
 
     /// The file of a place; its number is `None` where nothing is known of it.

@@ -183,6 +183,14 @@ impl Maps {
         self.processes.remove(&pid);
     }
 
+    /// The files that a process has mapped, each mapping by its beginning.
+    pub fn files(&self, pid: Pid) -> impl Iterator<Item = Place<'_>> {
+        let space = self.processes.get(&pid).into_iter();
+        let starts = space.flat_map(|space| space.0.keys());
+        let places = starts.filter_map(move |start| self.find(pid, USER, *start));
+        places.filter(|place| place.name.starts_with(b"/"))
+    }
+
     /// What is at an address that was seen in the CPU's mode `misc`. Where nothing tells of the
     /// kernel's mappings, all that is the kernel's is in [`KERNEL_ITSELF`], as in perf.
     pub fn find(&self, pid: Pid, misc: u16, address: u64) -> Option<Place<'_>> {

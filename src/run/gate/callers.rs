@@ -5,8 +5,9 @@
 //!     its stack and its mappings, as they are now --> Book: each caller, by name
 //! ```
 
-use crate::matching::{functions_of, is_function};
+use crate::matching::functions_of;
 use crate::run::chains::frame;
+use crate::run::functions::Functions;
 use crate::scenario::Test;
 use perf_live::events::Sleepers;
 use perf_live::gate::{Held, stack_from};
@@ -15,7 +16,6 @@ use perf_live::symbols::Book;
 use perf_records::record::Map;
 use perf_records::space::{End, Frame, Maps, Snapshot, Stack, StackFrame, Symbols, USER};
 use perf_records::units::{Pid, Tid, shown_path};
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,8 +36,7 @@ pub(super) struct Callers<'a> {
     host: &'a Host,
     pub(super) sleepers: Sleepers,
     book: Book,
-    /// Whether a file has a function that is asked for, by both.
-    has: HashMap<(String, String), Option<bool>>,
+    functions: Functions,
 }
 
 impl<'a> Callers<'a> {
@@ -54,7 +53,7 @@ impl<'a> Callers<'a> {
             host,
             sleepers,
             book,
-            has: HashMap::new(),
+            functions: Functions::default(),
         }
     }
 
@@ -97,29 +96,14 @@ impl<'a> Callers<'a> {
             let from = (&maps, &mut self.book);
             frame(from, &mut stack, (pid, USER), address, 0);
         }
-        let functions = asked.iter().flat_map(|test| functions_of(test));
-        let are_known = functions.fold(true, |all, test| all & self.has((pid, &maps), &code, test));
+        let mut functions = asked.iter().flat_map(|test| functions_of(test));
+        let has = |test: &Test| self.functions.has((pid, &maps), &mut self.book, test);
+        let are_known = functions.all(has);
         match are_known {
             true => self.name_others((pid, &maps), &mut stack),
             false => stack.is_partial = true,
         }
         Ok(Arc::new(stack))
-    }
-
-    /// Whether any file of a process has such a function.
-    fn has(&mut self, (pid, maps): (Pid, &Maps), code: &[CodeMapping], test: &Test) -> bool {
-        let word = format!("{test:?}");
-        code.iter().any(|code| {
-            let key = (word.clone(), code.name.clone());
-            if let Some(known) = self.has.get(&key) {
-                return *known == Some(true);
-            }
-            let place = maps.find(pid, USER, code.range.0);
-            let is_it = |name: &str| is_function(test, name);
-            let has = place.and_then(|place| self.book.has_function(&place, &is_it));
-            self.has.insert(key, has);
-            has == Some(true)
-        })
     }
 
     /// Names the functions whose files are known and have no name for them: where each function
