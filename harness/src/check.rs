@@ -2,6 +2,7 @@
 
 mod handing;
 mod stating;
+mod words;
 
 use crate::out;
 use crate::results::{Form, Results, Whole};
@@ -17,13 +18,15 @@ use perf_live::ring::Bounds;
 use perf_records::glob::is_glob;
 use perf_records::units::shown_path;
 use stating::state;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use trace_harness::matching::{Blaming, blaming_calls, stated_calls};
 use trace_harness::run::{CheckSubject, Checked, RunError, Suite, SuiteError};
 use trace_harness::scenario::{BlameBy, SandboxSpec, Scenario, read_rules, text};
 use trace_harness::verdict::Verdict;
+pub(crate) use words::are_rules;
+use words::{Blame, World, is_folder, rules_file};
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -76,6 +79,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "rules.yaml")]
     #[arg(conflicts_with = "rules")]
     learn: Option<PathBuf>,
+    /// Write rules for these keys of `confined` alone, separated by commas: what is read is often
+    /// long, and changes with each package of the machine [default: all]
+    #[arg(
+        long,
+        value_name = "KEYS",
+        value_enum,
+        value_delimiter = ',',
+        requires = "learn"
+    )]
+    learn_only: Vec<World>,
     /// End the command after so many seconds [default: never]
     #[arg(long, value_name = "SECONDS")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=31_000_000))]
@@ -96,48 +109,6 @@ pub(crate) struct Arguments {
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Blame {
-    Process,
-    Thread,
-    Output,
-}
-
-impl From<Blame> for BlameBy {
-    fn from(blame: Blame) -> Self {
-        match blame {
-            Blame::Process => Self::Process,
-            Blame::Thread => Self::Thread,
-            Blame::Output => Self::Output,
-        }
-    }
-}
-
-/// Whether a word is the name of a file of rules.
-pub(crate) fn are_rules(word: &OsStr) -> bool {
-    let ending = Path::new(word).extension();
-    ending.is_some_and(|ending| ending == "yaml" || ending == "yml")
-}
-
-fn rules_file(word: &str) -> Result<PathBuf, String> {
-    match are_rules(word.as_ref()) {
-        true => Ok(word.into()),
-        false => {
-            Err("rules are a file that ends in .yaml; the command stands behind --".to_owned())
-        }
-    }
-}
-
-fn is_folder(word: &str) -> Result<PathBuf, String> {
-    match std::fs::canonicalize(word) {
-        Ok(folder) if folder.parent().is_none() => {
-            Err("all files of the machine are too many: name the folders that matter".to_owned())
-        }
-        Ok(folder) if folder.is_dir() => Ok(folder),
-        _ => Err("there is no such folder".to_owned()),
-    }
 }
 
 /// The right to trace is too small.

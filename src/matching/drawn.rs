@@ -51,17 +51,37 @@ fn is_uuid(text: &str) -> bool {
     text.len() == UUID.len() && text.bytes().zip(UUID.bytes()).all(is_of)
 }
 
-/// What stays of a drawn word: its length, a `tmp` in front, and letters before a number.
+/// What stays of a drawn word: its length, a `tmp` or a word with a `_` in front, and letters before
+/// a number.
 #[must_use]
 pub fn shape(word: &str) -> String {
     if let Some(drawn) = word.strip_prefix("tmp").filter(|drawn| drawn.len() >= 5) {
         return format!("tmp{}", "?".repeat(drawn.len()));
     }
     let letters = word.trim_end_matches(|c: char| c.is_ascii_digit());
-    if letters.chars().all(|c| c.is_ascii_lowercase()) && letters.len() < word.len() {
+    if (is_small(letters) || are_words(letters)) && letters.len() < word.len() {
         return format!("{letters}[0-9]*");
     }
-    "?".repeat(word.len())
+    // What Python draws has a `_` too, and eight letters.
+    let front = word.find('_').map(|at| word.split_at(at + 1));
+    match front.filter(|(front, _)| word.len() > 8 && are_words(front)) {
+        Some((front, drawn)) if drawn.len() >= 6 => format!("{front}{}", "?".repeat(drawn.len())),
+        _ => "?".repeat(word.len()),
+    }
+}
+
+fn is_small(letters: &str) -> bool {
+    letters.bytes().all(|c| c.is_ascii_lowercase())
+}
+
+/// Whether letters are words with a `_` between or behind them: `test_db`, `app_`.
+fn are_words(letters: &str) -> bool {
+    let has_vowel = |word: &str| word.contains(['a', 'e', 'i', 'o', 'u', 'y']);
+    let Some((first, rest)) = letters.split_once('_') else {
+        return false;
+    };
+    let mut rest = rest.split('_').filter(|it| !it.is_empty());
+    is_small(first) && first.len() >= 3 && has_vowel(first) && rest.all(is_small)
 }
 
 /// Whether a word is a number or looks drawn: digits among letters, capitals behind small letters,

@@ -14,6 +14,7 @@ mod closed;
 mod confined;
 mod drawn;
 mod explain;
+mod families;
 mod field;
 mod frames;
 mod gaps;
@@ -42,6 +43,7 @@ pub use confined::{
     statement,
 };
 pub use drawn::{any_port, is_drawn, shape, varying, varying_behind};
+pub use families::families;
 pub(crate) use field::numeral;
 pub use frames::{functions_of, is_function};
 pub use judge::{Finding, Judgement, MOST_TRIES, Said, Told, judge};

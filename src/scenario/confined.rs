@@ -63,22 +63,25 @@ fn of_shell(glob: &str) -> impl Iterator<Item = (usize, char)> {
         })
 }
 
-/// A glob with each letter in brackets that a shell would put something else for: so it is read as
-/// an element of `writes`, `reads` or `programs`.
+/// A glob with each letter in brackets that a shell would put something else for, and a `?` for each
+/// U+FFFD, which stands for a byte that is none of UTF-8: so it is read as an element of `writes`,
+/// `reads` or `programs`.
 ///
 /// ```
 /// use trace_harness::scenario::literal;
 /// assert_eq!(literal("~/a/$b*"), "[~]/a/[$]b*");
 /// assert_eq!(literal("a~/Foo$1.class"), "a~/Foo$1.class");
+/// assert_eq!(literal("k\u{fffd}"), "k?");
 /// ```
 #[must_use]
 pub fn literal(glob: &str) -> String {
     let places: Vec<usize> = of_shell(glob).map(|(at, _)| at).collect();
     let mut literal = String::new();
     for (at, letter) in glob.char_indices() {
-        match places.contains(&at) {
-            true => literal.extend(['[', letter, ']']),
-            false => literal.push(letter),
+        match (letter, places.contains(&at)) {
+            (char::REPLACEMENT_CHARACTER, _) => literal.push('?'),
+            (_, true) => literal.extend(['[', letter, ']']),
+            (_, false) => literal.push(letter),
         }
     }
     literal

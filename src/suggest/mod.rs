@@ -15,7 +15,7 @@ mod rules;
 mod syncs;
 
 pub use clock::tells_time;
-pub use rules::rules;
+pub use rules::{Learning, rules};
 
 use crate::scenario::{Draft, EventSpec, ExpectedOutput, SnapshotSpec};
 use crate::verdict::{About, Finding, Kind, Known, Run};

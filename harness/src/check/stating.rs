@@ -1,7 +1,7 @@
 //! States what a command did, and writes rules of it.
 
 use super::handing::started_as;
-use super::{Arguments, NoCheck};
+use super::{Arguments, NoCheck, World};
 use crate::out::note;
 use crate::results::Form;
 use crate::trace::Sink;
@@ -9,10 +9,10 @@ use crate::{reports, status};
 use perf_live::units::ExitKind;
 use perf_records::units::shown_path;
 use std::path::{Path, PathBuf};
-use trace_harness::matching::{Blaming, Handed, Statement, no_names, statement};
+use trace_harness::matching::{Blaming, Handed, Realm, Statement, no_names, statement};
 use trace_harness::report::Stated;
 use trace_harness::run::Checked;
-use trace_harness::suggest;
+use trace_harness::suggest::{self, Learning};
 use trace_harness::verdict::{Finding, Kind, Known, Run};
 
 /// States what the command did, and writes rules of it; returns the exit status.
@@ -68,7 +68,12 @@ pub(super) fn state(
         note!("note: {none}");
     }
     if let Some(file) = &arguments.learn {
-        all_well &= learn(file, command, &statement, &run, stated.is_complete());
+        all_well &= learn(
+            (file, arguments.learn_only.as_slice()),
+            (command, &statement),
+            &run,
+            stated.is_complete(),
+        );
     }
     is_said?;
     let exit = run.exit.yes().copied();
@@ -89,9 +94,8 @@ fn is_gap(finding: &Finding) -> bool {
 
 /// Writes rules; returns whether they were written.
 fn learn(
-    file: &Path,
-    command: &[String],
-    statement: &Statement,
+    (file, only): (&Path, &[World]),
+    (command, statement): (&[String], &Statement),
     run: &Run,
     is_complete: bool,
 ) -> bool {
@@ -103,9 +107,19 @@ fn learn(
         note!("harness: no rules were written: the statement is not complete");
         return false;
     }
-    let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
-    let temporary = temporary.map(|folder: PathBuf| folder.to_string_lossy().into_owned());
-    let rules = suggest::rules(command, statement, exit, &temporary);
+    let here = std::env::current_dir().unwrap_or_default();
+    let realms = Realm::ALL.into_iter();
+    let realms = realms.filter(|realm| only.is_empty() || only.iter().any(|it| it.is(*realm)));
+    let rules = suggest::rules(
+        &Learning {
+            command,
+            exit,
+            folder: &here.to_string_lossy(),
+            temporary: &temporary(&here),
+            realms: &realms.collect::<Vec<_>>(),
+        },
+        statement,
+    );
     let is_written = reports::write_all([(file, rules.text())].into_iter());
     if is_written {
         note!("harness: written: {}", shown_path(file));
@@ -115,4 +129,15 @@ fn learn(
         }
     }
     is_written
+}
+
+/// The folders for temporary files, as rules name them: empty for the working directory.
+fn temporary(here: &Path) -> Vec<String> {
+    let folders = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
+    let folders = folders.into_iter().map(|folder: PathBuf| {
+        let folder = std::fs::canonicalize(&folder).unwrap_or(folder);
+        let named = folder.strip_prefix(here).unwrap_or(&folder);
+        named.to_string_lossy().into_owned()
+    });
+    folders.collect()
 }

@@ -5,6 +5,7 @@ mod elsewhere;
 mod evasions;
 mod handed;
 mod hard_links;
+mod learning;
 mod mounts;
 mod printing;
 mod programs;

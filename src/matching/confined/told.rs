@@ -129,8 +129,18 @@ fn more(all: &[Offence<'_>]) -> Option<String> {
 
 /// A path as rules have it: relative to the working directory, if it lies there.
 fn as_in_rules(name: &[u8]) -> String {
-    let name = String::from_utf8_lossy(name);
+    let name = letters(name);
     name.strip_prefix("$DIR/").unwrap_or(&name).to_owned()
+}
+
+/// A name as a text, with a U+FFFD for each byte that is none of UTF-8, as a glob counts them.
+fn letters(name: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in name.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    text
 }
 
 /// The names that a file was known by.
@@ -178,7 +188,7 @@ pub(super) fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) 
                 } => absolute.as_ref().unwrap_or(given),
                 Value::File { name, .. } => name,
                 Value::Bytes { bytes, .. } => {
-                    return Some(format!("unix:{}", String::from_utf8_lossy(bytes)));
+                    return Some(format!("unix:{}", letters(bytes)));
                 }
                 _ => return Some(part.text.clone()),
             };

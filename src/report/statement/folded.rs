@@ -1,5 +1,7 @@
 //! Many files of one folder as one line.
 
+use crate::matching::families;
+use perf_records::glob::path_glob;
 use perf_records::units::shown;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,6 +29,10 @@ impl Line {
             text.push_str("? ");
         }
         text.push_str(&shown(&self.path));
+        // As a descriptor is called that `O_TMPFILE` gave.
+        if self.path == "#" || self.path.ends_with("/#") {
+            text.push_str(", a file without a name");
+        }
         if let Some(new) = &self.new {
             text = text + " -> " + &shown(new);
         }
@@ -125,7 +131,45 @@ impl Folder {
             one.new = None;
             return vec![one];
         }
+        if lines.len() > MOST {
+            lines = drawn_alike(lines, path);
+        }
         lines.sort_by(|a, b| (&a.path, &a.new).cmp(&(&b.path, &b.new)));
         lines
     }
+}
+
+/// Folds files of one folder whose names were drawn alike: they differ from run to run.
+fn drawn_alike(lines: Vec<Line>, folder: &str) -> Vec<Line> {
+    let name = |line: &Line| {
+        let (above, name) = line.path.rsplit_once('/').unwrap_or(("", &line.path));
+        (above == folder && line.new.is_none()).then(|| name.to_owned())
+    };
+    let names: BTreeSet<String> = lines.iter().filter_map(name).collect();
+    let globs = families(&names.iter().map(String::as_str).collect());
+    let mut drawn: BTreeMap<&str, Line> = BTreeMap::new();
+    let mut others = Vec::new();
+    for line in lines {
+        let own = name(&line);
+        let glob = own.as_ref().and_then(|name| {
+            let fits = globs.iter().filter(|glob| path_glob(glob, name));
+            let glob = fits.min_by_key(|glob| glob.matches(['?', '*']).count())?;
+            glob.contains(['?', '*']).then_some(&**glob)
+        });
+        match glob.map(|glob| (glob, drawn.get_mut(glob))) {
+            Some((_, Some(first))) => first.add(line),
+            Some((glob, None)) => drop(drawn.insert(glob, line)),
+            None => others.push(line),
+        }
+    }
+    others.extend(drawn.into_iter().map(|(glob, mut line)| {
+        if line.n_files > 1 {
+            line.path = match folder {
+                "" => glob.to_owned(),
+                folder => format!("{folder}/{glob}"),
+            };
+        }
+        line
+    }));
+    others
 }

@@ -48,6 +48,31 @@ fn each_thing_is_said_once_with_its_number_in_an_order_of_its_own() {
 }
 
 #[test]
+fn many_names_that_were_drawn_are_one_line_for_each_that_they_begin_with() {
+    let drawn = ["R4xk1Q", "a0bWzz", "X9d2Lm", "0MqqIT", "3qWlxK", "ZZb1aa"];
+    let names = ["pp", "po"].map(|front| drawn.map(|it| format!("/tmp/{front}{it}")));
+    let names = names
+        .as_flattened()
+        .iter()
+        .map(|name| done(Deeds::Written, name));
+    let words = ["a", "b", "out"].map(|name| done(Deeds::Written, &format!("/tmp/{name}")));
+    let text = text(names.chain(words).collect());
+    let said = "changed: 15\n  /tmp/a\n  /tmp/b\n  /tmp/out\n  /tmp/po?????? (6 files, 6 times)\n";
+    assert!(text.contains(said), "{text}");
+    let few = drawn.map(|it| done(Deeds::Written, &format!("/tmp/pp{it}")));
+    assert!(super::tests::text(few.to_vec()).contains("/tmp/ppR4xk1Q\n"));
+}
+
+#[test]
+fn a_file_that_never_had_a_name_is_called_so() {
+    let text = text(vec![done(Deeds::Written, "/tmp/#")]);
+    assert!(
+        text.contains("\n  /tmp/#, a file without a name\n"),
+        "{text}"
+    );
+}
+
+#[test]
 fn many_files_of_a_folder_are_one_line_and_those_of_the_root_are_not() {
     let many = (0..400).map(|n| done(Deeds::Written, &format!("/var/x/{n}/f")));
     let top = (0..20).map(|n| done(Deeds::Written, &format!("/d{n}/f")));

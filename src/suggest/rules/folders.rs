@@ -1,0 +1,191 @@
+//! Many files of one folder as one rule.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many files of one folder are named one by one.
+const MOST: usize = 8;
+
+/// How many folders a folder outside of the working directory lies in, and itself, at least, if one
+/// rule allows to read all of it: `/usr/lib/python3.11`.
+const DEEP: usize = 3;
+
+/// Globs for folders of which many files are named.
+pub(super) fn folded(names: BTreeSet<String>) -> BTreeSet<String> {
+    let mut of_folder: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in names {
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        of_folder.entry(folder.to_owned()).or_default().push(name);
+    }
+    let depth = |folder: &str| folder.matches('/').count();
+    let mut all = BTreeSet::new();
+    for (folder, names) in of_folder {
+        let least = if folder.starts_with('/') { 2 } else { 0 };
+        match names.len() > MOST && !folder.is_empty() && depth(&folder) >= least {
+            true => drop(all.insert(format!("{folder}/*"))),
+            false => all.extend(names),
+        }
+    }
+    // Many such folders of one folder, likewise.
+    let mut above: BTreeMap<String, usize> = BTreeMap::new();
+    let over = |glob: &str| {
+        let folder = glob.strip_suffix("/*")?;
+        let (above, _) = folder.rsplit_once('/')?;
+        let least = if above.starts_with('/') { 2 } else { 0 };
+        (depth(above) >= least).then(|| above.to_owned())
+    };
+    for folder in all.iter().filter_map(|glob| over(glob)) {
+        *above.entry(folder).or_default() += 1;
+    }
+    above.retain(|_, n| *n > MOST);
+    all.retain(|glob| over(glob).is_none_or(|folder| !above.contains_key(&folder)));
+    all.extend(above.into_keys().map(|folder| format!("{folder}/**")));
+    all
+}
+
+/// Globs with one rule for a folder whose name was drawn, where more than [`MOST`] names below it
+/// have one each.
+pub(super) fn without_below_drawn(names: BTreeSet<String>) -> BTreeSet<String> {
+    let drawn = |glob: &str| {
+        let wild = glob
+            .find(['?', '*'])
+            .filter(|_| !glob.starts_with("/proc/"))?;
+        let end = glob.get(wild..)?.find('/')?;
+        glob.get(..wild + end).map(str::to_owned)
+    };
+    let mut below: BTreeMap<String, usize> = BTreeMap::new();
+    for folder in names.iter().filter_map(|name| drawn(name)) {
+        *below.entry(folder).or_default() += 1;
+    }
+    below.retain(|_, n| *n > MOST);
+    let mut globs = names;
+    globs.retain(|glob| drawn(glob).is_none_or(|folder| !below.contains_key(&folder)));
+    globs.extend(below.into_keys().map(|folder| format!("{folder}/**")));
+    globs
+}
+
+/// Globs for what was read: of more than [`MOST`] files below one folder, at whatever depth, that
+/// folder. It is the uppermost one that is [`DEEP`] and holds no working directory (`folder`).
+pub(super) fn folded_reads(names: BTreeSet<String>, folder: &str) -> BTreeSet<String> {
+    let is_folded = |name: &String| name.starts_with('/') && !is_of_kernel(name);
+    let (outside, others): (BTreeSet<String>, _) = names.into_iter().partition(is_folded);
+    let mut globs = folded(others);
+    let outside: Vec<&str> = outside.iter().map(String::as_str).collect();
+    fold("", &outside, folder, &mut globs);
+    globs
+}
+
+/// What lies there is made by the kernel, and of processes and devices.
+fn is_of_kernel(name: &str) -> bool {
+    let mut folders = ["/proc/", "/sys/", "/dev/"].into_iter();
+    folders.any(|folder| name.starts_with(folder))
+}
+
+/// Puts globs for names below a folder, whose path has no slash at its end.
+fn fold(path: &str, names: &[&str], working: &str, globs: &mut BTreeSet<String>) {
+    let mut files = Vec::new();
+    let mut below: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for name in names {
+        let rest = name.get(path.len() + 1..).unwrap_or_default();
+        match rest.split_once('/') {
+            Some((first, _)) => below.entry(first).or_default().push(name),
+            None => files.push(*name),
+        }
+    }
+    let depth = path.matches('/').count();
+    let holds_working = working.strip_prefix(path);
+    let holds_working = holds_working.is_some_and(|it| it.is_empty() || it.starts_with('/'));
+    let is_only_way = files.is_empty() && below.len() == 1;
+    if names.len() > MOST && depth >= DEEP && !holds_working && !is_only_way {
+        globs.insert(format!("{path}/**"));
+        return;
+    }
+    let is_home = path.starts_with("/home/") && depth < DEEP;
+    match files.len() > MOST && depth + 1 >= DEEP && !holds_working && !is_home {
+        true => drop(globs.insert(format!("{path}/*"))),
+        false => globs.extend(files.into_iter().map(str::to_owned)),
+    }
+    for (first, names) in below {
+        fold(&format!("{path}/{first}"), &names, working, globs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{folded, folded_reads, without_below_drawn};
+    use std::collections::BTreeSet;
+
+    fn check(names: impl IntoIterator<Item = String>, globs: &[&str]) {
+        let found = folded_reads(names.into_iter().collect(), "/home/me/src/project");
+        let found: Vec<&str> = found.iter().map(String::as_str).collect();
+        assert_eq!(found, globs);
+    }
+
+    fn some(folder: &str, n: usize) -> impl Iterator<Item = String> {
+        (0..n).map(move |n| format!("{folder}/{n}"))
+    }
+
+    #[test]
+    fn many_files_of_a_folder_become_one_rule() {
+        let few = ["/etc/a", "/etc/b"].map(str::to_owned);
+        let names: BTreeSet<String> = some("out", 20).chain(few).collect();
+        let rules: Vec<String> = folded(names).into_iter().collect();
+        assert_eq!(rules, ["/etc/a", "/etc/b", "out/*"]);
+    }
+
+    #[test]
+    fn many_files_that_were_read_deep_below_a_folder_become_one_rule_for_it() {
+        let library = some("/usr/lib/python3.11", 5)
+            .chain(some("/usr/lib/python3.11/json", 3))
+            .chain(some("/usr/lib/python3.11/re/x", 3))
+            .chain(["/usr/lib/ssl/openssl.cnf".to_owned()]);
+        check(
+            library,
+            &["/usr/lib/python3.11/**", "/usr/lib/ssl/openssl.cnf"],
+        );
+        // The one that holds all of them.
+        let package = some("/opt/venv/lib/site-packages/a", 5)
+            .chain(some("/opt/venv/lib/site-packages/b", 5));
+        check(package, &["/opt/venv/lib/site-packages/**"]);
+        // Few are named.
+        check(
+            some("/usr/share/x", 2),
+            &["/usr/share/x/0", "/usr/share/x/1"],
+        );
+        check(
+            some("/usr/include", 20).chain(some("/usr/include/linux", 9)),
+            &["/usr/include/*", "/usr/include/linux/**"],
+        );
+    }
+
+    #[test]
+    fn many_names_below_a_folder_that_was_drawn_become_one_rule() {
+        let many = some("t/pytest-[0-9]*/test_a[0-9]*", 9);
+        let names = many.chain(some("t/run-??????", 2));
+        let found = without_below_drawn(names.collect());
+        let found: Vec<&str> = found.iter().map(String::as_str).collect();
+        assert_eq!(
+            found,
+            ["t/pytest-[0-9]*/**", "t/run-??????/0", "t/run-??????/1"]
+        );
+    }
+
+    #[test]
+    fn a_folder_of_many_things_or_of_the_working_directory_is_never_one_rule() {
+        for folder in [
+            "",
+            "/etc",
+            "/home",
+            "/home/me",
+            "/root",
+            "/tmp",
+            "/home/me/src",
+        ] {
+            let below = format!("{folder}/x");
+            let names = some(folder, 9).chain(some(&below, 1));
+            let found = folded_reads(names.collect(), "/home/me/src/project");
+            assert_eq!(found.len(), 10, "{found:?}");
+        }
+        let of_kernel = some("/proc/*/task/1", 9);
+        check(of_kernel, &["/proc/*/task/1/*"]);
+    }
+}
