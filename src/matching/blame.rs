@@ -5,7 +5,9 @@
 //! process in a line of descent that was started for a test decides.
 
 mod calls;
+mod drivers;
 mod lines;
+mod output;
 mod printed;
 mod processes;
 mod started;
@@ -267,63 +269,6 @@ impl Tests {
             false => Blamed::UNKNOWN,
         };
         found.unwrap_or(otherwise)
-    }
-
-    /// What ran, by what the nearest process that prints of tests had printed when it did this, or
-    /// when it started what did; `None` if no test ran.
-    fn by_output(&self, line: &[(StableName, u64)], now: u64) -> Option<Blamed> {
-        // The process of the line that the next one started, and whether one of them prints.
-        let (mut branch, mut prints) = (None, false);
-        for (task, moment) in line {
-            let Some(printed) = self.printed.get(&task.process) else {
-                branch = Some(task.process);
-                continue;
-            };
-            let runs_tests = printed.runs_tests(self.tellers.get(&task.process));
-            let made = match printed.has_own_threads() {
-                false => None,
-                true if task.thread == runs_tests => None,
-                // What no test made may work for any.
-                true => Some(self.made.get(task).map(|(_, when)| printed.at(*when))),
-            };
-            let is_of_none =
-                matches!(&made, Some(made) if !matches!(made, Some(State::Running(_))));
-            if is_of_none {
-                return Some(Blamed::UNKNOWN);
-            }
-            let then = made.flatten().unwrap_or_else(|| printed.at(*moment));
-            match then {
-                State::Unknown => return Some(Blamed::UNKNOWN),
-                // What a test started and what outlives it works for whom nobody knows.
-                State::Running(names) => {
-                    let still = printed.at(now) == State::Running(names.clone());
-                    let names = if still { names } else { Vec::new() };
-                    return Some(Blamed::among(names));
-                }
-                State::Outside => {}
-            }
-            // What was there before a test and is still there may be what runs it.
-            let lives = branch.filter(|process| *process != task.process && !prints);
-            let end = lives.map(|process| self.until.get(&process).copied());
-            if end.is_some_and(|end| printed.begins_within(*moment, end.unwrap_or(u64::MAX))) {
-                return Some(Blamed::UNKNOWN);
-            }
-            (branch, prints) = (Some(task.process), true);
-        }
-        None
-    }
-
-    /// When each process has ended with all that descend from it, as far as they said so.
-    fn ends(&self) -> BTreeMap<u32, u64> {
-        let mut until: BTreeMap<u32, u64> = BTreeMap::new();
-        for made in self.made.keys().filter(|made| made.thread == 1) {
-            let end = self.exited.get(&made.process).copied().unwrap_or(u64::MAX);
-            for (task, _) in self.line(*made, end) {
-                let last = until.entry(task.process).or_default();
-                *last = end.max(*last);
-            }
-        }
-        until
     }
 
     /// The test whose thread it was, or whose thread made it; `None` if it was no test's.

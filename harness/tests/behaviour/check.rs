@@ -1,6 +1,7 @@
 //! `harness check`: what any command did, and whether its rules let it.
 
 mod blame;
+mod c_runners;
 mod elsewhere;
 mod evasions;
 mod handed;

@@ -1,5 +1,6 @@
 //! What a stream of a runner says of its tests, line by line.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Who prints lines of this form.
@@ -11,6 +12,8 @@ pub(super) enum Runner {
     Pytest,
     /// Rust's test harness, and those that print as it does.
     Rust,
+    /// `ctest`, which starts a process for each test, just behind its name.
+    Ctest,
 }
 
 /// What was said.
@@ -44,6 +47,8 @@ pub(super) struct Stream {
     runner: Option<Runner>,
     /// The test whose result comes next.
     begun: Option<Arc<str>>,
+    /// The tests of `ctest` that have begun, by their numbers.
+    numbered: BTreeMap<u64, Arc<str>>,
     /// Whether the line was taken for a result before its end came.
     is_told: bool,
     said: Vec<(u64, Said)>,
@@ -120,6 +125,10 @@ impl Stream {
     }
 
     fn whole(&mut self, moment: u64, line: &str) {
+        if self.runner == Some(Runner::Ctest) {
+            let said = self.of_ctest(line).into_iter();
+            return said.for_each(|said| self.say(moment, said));
+        }
         let has_result = self.runner.is_some_and(|runner| is_result(runner, line));
         if std::mem::take(&mut self.is_told) {
             if !has_result {
@@ -144,6 +153,26 @@ impl Stream {
             self.say(moment, Said::Begins(Arc::clone(&name), runner));
             self.say(moment, Said::Ended(name));
         }
+    }
+
+    /// What a line of `ctest` says; what its tests print may stand between these.
+    fn of_ctest(&mut self, line: &str) -> Option<Said> {
+        if let Some(start) = line.trim_start().strip_prefix("Start ") {
+            let (number, name) = start.trim_start().split_once(": ")?;
+            let name: Arc<str> = Arc::from(name);
+            self.numbered
+                .insert(number.parse().ok()?, Arc::clone(&name));
+            return Some(Said::Begins(name, Runner::Ctest));
+        }
+        if is_end(self.runner, line) {
+            return Some(Said::Over);
+        }
+        let (share, result) = line.split_once(" Test ")?;
+        let (over, all) = share.trim_start().split_once('/')?;
+        let _numbers: (u64, u64) = (over.parse().ok()?, all.parse().ok()?);
+        let (number, _) = result.trim_start().strip_prefix('#')?.split_once(':')?;
+        let ended = self.numbered.remove(&number.parse().ok()?);
+        Some(ended.map_or(Said::Orphan, Said::Ended))
     }
 
     fn partial(&mut self, moment: u64, text: &str, runner: Runner) {
@@ -184,6 +213,11 @@ fn announced(line: &str) -> Option<Runner> {
     if framed.len() < line.trim().len() && framed.trim() == "test session starts" {
         return Some(Runner::Pytest);
     }
+    // In a trace the working directory is `$DIR`.
+    let folder = line.strip_prefix("Test project ");
+    if folder.is_some_and(|it| it.starts_with('/') || it.starts_with("$DIR")) {
+        return Some(Runner::Ctest);
+    }
     let count = line.strip_prefix("running ")?;
     let count = count
         .strip_suffix(" tests")
@@ -201,6 +235,11 @@ fn is_end(runner: Option<Runner>, line: &str) -> bool {
             let is_time = took.is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()));
             is_time && line.starts_with('=') && line.trim_end().ends_with('=')
         }
+        Some(Runner::Ctest) => {
+            let (share, rest) = line.split_once("% tests passed, ").unwrap_or_default();
+            let is_share = !share.is_empty() && share.bytes().all(|byte| byte.is_ascii_digit());
+            is_share && rest.contains(" failed out of ")
+        }
         Some(Runner::Go) | None => matches!(marked(line), "PASS" | "FAIL"),
     }
 }
@@ -210,7 +249,7 @@ fn beginning(runner: Runner, text: &str) -> Option<Arc<str>> {
     match runner {
         Runner::Rust => named(text.strip_prefix("test ")?.strip_suffix(" ... ")?),
         Runner::Pytest => node(text.strip_suffix(' ')?),
-        Runner::Go => None,
+        Runner::Go | Runner::Ctest => None,
     }
 }
 
@@ -229,7 +268,7 @@ fn behind(runner: Runner, line: &str) -> Option<(Arc<str>, Runner)> {
             });
             node(split?)
         }
-        Runner::Go => None,
+        Runner::Go | Runner::Ctest => None,
     };
     name.map(|name| (name, runner))
 }
@@ -258,7 +297,7 @@ fn node(text: &str) -> Option<Arc<str>> {
 /// Whether it is a result, whole or as far as it goes: `PASSED   [ 50%]`, `ok <0.001s>`.
 fn is_result(runner: Runner, text: &str) -> bool {
     let words: &[&str] = match runner {
-        Runner::Go => &[],
+        Runner::Go | Runner::Ctest => &[],
         Runner::Pytest => &[
             "PASSED", "FAILED", "SKIPPED", "ERROR", "XFAIL", "XPASS", "RERUN",
         ],

@@ -72,15 +72,22 @@ impl Printed {
                 self.waiting.insert(name);
             }
             Said::Ended(name) => {
-                self.leaves(&name);
+                match self.starts_each_test() {
+                    true => self.running.retain(|it| *it != name),
+                    false => self.leaves(&name),
+                }
                 self.ended.insert(name, moment);
             }
             Said::Over => {
-                self.is_doubtful |= !self.running.is_empty() && !self.is_lost;
+                let may_run = self.starts_each_test() || self.is_lost;
+                self.is_doubtful |= !self.running.is_empty() && !may_run;
                 (self.is_over, self.is_lost) = (true, false);
                 self.running.clear();
             }
-            Said::Orphan => self.is_doubtful |= !self.is_lost,
+            Said::Orphan => {
+                let may_be = self.is_lost || self.is_missed && self.starts_each_test();
+                self.is_doubtful |= !may_be;
+            }
             Said::Wrong => self.is_doubtful = true,
             Said::Missed => (self.is_missed, self.is_lost) = (true, true),
         }
@@ -92,13 +99,15 @@ impl Printed {
         self.is_doubtful |= self.begun.insert(Arc::clone(&name), moment).is_some();
         let whole = match runner {
             Runner::Go => name.split_once('/').map(|(whole, _)| whole),
-            Runner::Pytest | Runner::Rust => None,
+            Runner::Pytest | Runner::Rust | Runner::Ctest => None,
         };
         if let Some(whole) = whole {
             let is_part = self.running.iter().any(|it| **it == *whole);
             self.is_doubtful |= !is_part && !self.is_lost;
         } else {
-            self.is_doubtful |= !self.running.is_empty() && !self.is_lost;
+            // Others of `ctest` may run beside it: what it starts is of the one that it named last.
+            let is_alone = runner != Runner::Ctest && !self.is_lost;
+            self.is_doubtful |= !self.running.is_empty() && is_alone;
             self.running.clear();
             self.is_lost = false;
         }
@@ -166,6 +175,11 @@ impl Printed {
     /// Whether a test was over before a moment.
     pub(super) fn has_ended(&self, name: &str, by: u64) -> bool {
         self.ended.get(name).is_some_and(|end| *end < by)
+    }
+
+    /// Whether it starts a process for each test, as soon as it has named it.
+    pub(super) fn starts_each_test(&self) -> bool {
+        self.runner == Some(Runner::Ctest)
     }
 
     pub(super) fn is_doubtful(&self) -> bool {

@@ -1,5 +1,6 @@
 //! Which test a process was started for, by its arguments.
 
+use super::drivers::of_driver;
 use crate::trace::{Deed, Value};
 use std::sync::Arc;
 
@@ -77,14 +78,18 @@ const WITH_VALUE: [&[u8]; 8] = [
     b"-Z",
 ];
 
-/// The only tests that these arguments choose: `--exact NAME` of Rust's tests and of nextest, or
-/// `-test.run=^NAME$` of Go's. A word `--` stands for a program that hands the rest on. Where a
+/// The only tests that these arguments choose: `--exact NAME` of Rust's tests and of nextest,
+/// `-test.run=^NAME$` of Go's, or those of a program that runs one test of a runner. A word `--` stands for a program that hands the rest on. Where a
 /// word was not read it may be another name.
 pub(super) fn of_arguments<'a>(
     words: impl Iterator<Item = &'a [u8]>,
     is_cut: bool,
 ) -> Option<Started> {
-    let words: Vec<&[u8]> = words.skip(1).collect();
+    let mut words: Vec<&[u8]> = words.collect();
+    if let Some(name) = of_driver(&words, is_cut) {
+        return Some(Started(name.iter().map(|name| text(name)).collect()));
+    }
+    words.drain(..1.min(words.len()));
     let go = of_go(&words);
     if go.is_one && (is_cut || go.is_more && go.run.is_some()) {
         return Some(Started(Vec::new()));

@@ -439,3 +439,68 @@ fn what_is_executed_in_place_of_the_words_that_were_handed_on_tells_no_test() {
     "#;
     assert_eq!(of_last(&RUN, text), "lies");
 }
+
+const CTEST: &str = "Test project $DIR/build\n";
+const CTEST_ENDS: &str = "\n100% tests passed, 0 tests failed out of 2\n";
+
+#[test]
+fn ctest_names_a_test_just_before_it_starts_its_process() {
+    check(
+        &[
+            CTEST,
+            "      Start  1: saves a file\n",
+            " 1/12 Test  #1: saves a file .... ",
+            "   Passed    0.01 sec\n",
+            "      Start 12: net\n",
+            "2/12 Test #12: net ...***Failed  0.1 sec\n",
+            CTEST_ENDS,
+        ],
+        &["-", "saves a file", "saves a file", "?", "net", "?", "-"],
+    );
+    // What tests print stands behind their results, and is of no runner.
+    check(
+        &[
+            CTEST,
+            "    Start 1: a\n",
+            "1/2 Test #1: a ...***Failed  0.1 sec\n",
+            "=== RUN   TestB\nrunning 2 tests\ntest c ... ok\n",
+            "a cut line...",
+            "    Start 2: b\n",
+            "2/2 Test #2: b ... Passed  0.1 sec\n",
+            CTEST_ENDS,
+        ],
+        &["-", "a", "?", "?", "?", "b", "?", "-"],
+    );
+}
+
+#[test]
+fn tests_of_ctest_that_run_side_by_side_are_told_by_the_one_that_was_named_last() {
+    check(
+        &[
+            CTEST,
+            "    Start 1: a\n",
+            "    Start 2: b\n",
+            "1/2 Test #1: a ... Passed  0.1 sec\n",
+            "2/2 Test #2: b ... Passed  0.1 sec\n",
+            CTEST_ENDS,
+        ],
+        &["-", "a", "b", "b", "?", "-"],
+    );
+}
+
+#[test]
+fn what_ctest_does_not_say_is_not_believed() {
+    for wrong in [
+        "2/2 Test #2: b ... Passed  0.1 sec\n",
+        "    Start 1: a\n",
+        "    Start 2: b\n2/2 Test #2: b ... Passed  0.1 sec\n",
+    ] {
+        check_unknown(&[
+            CTEST,
+            "    Start 1: a\n",
+            wrong,
+            "1/2 Test #1: a ... Passed  0.1 sec\n",
+            CTEST_ENDS,
+        ]);
+    }
+}

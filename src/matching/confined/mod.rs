@@ -264,8 +264,9 @@ pub fn no_names(by: BlameBy) -> Option<&'static str> {
         ),
         BlameBy::Output => Some(
             "no runner printed names of tests: what was looked for are lines `=== RUN NAME` \
-             (`go test -v`), `FILE::NAME RESULT` (`pytest -v`) and `test NAME ... RESULT` (`cargo \
-             test -- --test-threads=1`), so give the runner that option",
+             (`go test -v`), `FILE::NAME RESULT` (`pytest -v`), `test NAME ... RESULT` (`cargo \
+             test -- --test-threads=1`) and `Start N: NAME` (`ctest`), so give the runner that \
+             option",
         ),
     }
 }
