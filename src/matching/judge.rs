@@ -9,6 +9,7 @@ use super::search::{Found, Search};
 use super::shape::Shape;
 use super::{Expected, Matcher, words};
 use crate::scenario::{KeyPath, Pattern};
+use serde::{Deserialize, Serialize};
 
 /// How many deeds a search may try at most: about a second's worth.
 pub const MOST_TRIES: u64 = 2_000_000;
@@ -33,6 +34,17 @@ pub struct Said {
     pub text: String,
     /// The expectation, where it is a single one.
     pub of: Option<Box<Told>>,
+    /// What single tests did of it.
+    pub by: Vec<ByTest>,
+}
+
+/// What a test did that is not allowed, or not known to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct ByTest {
+    /// Its name.
+    pub test: String,
+    /// The paths and addresses, as rules have them, each once; what has no name is left out.
+    pub did: Vec<String>,
 }
 
 /// A single expectation as data.
@@ -52,7 +64,10 @@ pub struct Told {
 
 impl From<String> for Said {
     fn from(text: String) -> Self {
-        Self { text, of: None }
+        Self {
+            text,
+            ..Self::default()
+        }
     }
 }
 

@@ -46,7 +46,7 @@ pub use drawn::{any_port, is_drawn, shape, varying, varying_behind};
 pub use families::families;
 pub(crate) use field::numeral;
 pub use frames::{functions_of, is_function};
-pub use judge::{Finding, Judgement, MOST_TRIES, Said, Told, judge};
+pub use judge::{ByTest, Finding, Judgement, MOST_TRIES, Said, Told, judge};
 pub use marks::{MARKING, Mark, Unmarked, may_mark};
 pub use order::Scene;
 pub use pairs::Pairs;

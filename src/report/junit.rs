@@ -1,9 +1,11 @@
 //! Writes JUnit XML, which CI systems read.
 
 use super::xml;
+use crate::matching::ByTest;
 use crate::run::ScenarioReport;
-use crate::verdict::{Finding, Verdict, joined};
+use crate::verdict::{self, About, Finding, Verdict, joined};
 use perf_records::units::{shown, shown_lines, shown_path};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -37,10 +39,57 @@ pub fn junit(out: &mut String, reports: &[ScenarioReport]) {
         name: "scenarios".to_owned(),
         time: reports.iter().map(|report| report.duration).sum(),
         properties: Vec::new(),
-        cases: reports.iter().map(case).collect(),
+        cases: reports.iter().flat_map(cases).collect(),
         system_err: String::new(),
     };
     document(out, "harness", &[suite]);
+}
+
+/// The case of a scenario or a command, and one for each test of its suite that did what its rules do
+/// not allow, or are not known to.
+fn cases(report: &ScenarioReport) -> Vec<Case> {
+    let mut of_test: BTreeMap<&str, Vec<Finding>> = BTreeMap::new();
+    for finding in &report.findings {
+        for by in &finding.detail.tests {
+            let own = of_test.entry(&by.test).or_default();
+            own.push(done_by(by, finding));
+        }
+    }
+    let tests = of_test.into_iter().map(|(test, findings)| Case {
+        name: shown(test).into_owned(),
+        class: shown(&report.name).into_owned(),
+        place: Some((shown_path(&report.file), line(&findings))),
+        time: None,
+        properties: Vec::new(),
+        verdict: match findings.iter().any(|it| it.kind == verdict::Kind::Missed) {
+            true => Verdict::Fail,
+            false => Verdict::Incomplete,
+        },
+        findings,
+        system_out: String::new(),
+    });
+    std::iter::once(case(report)).chain(tests).collect()
+}
+
+/// What a finding says of one test.
+fn done_by(by: &ByTest, finding: &Finding) -> Finding {
+    let key = match &finding.about {
+        About::Confined(key) => key,
+        _ => "confined",
+    };
+    let says = match finding.kind {
+        verdict::Kind::Missed => "does not allow",
+        _ => "is not known to allow",
+    };
+    let did: Vec<String> = by.did.iter().map(|it| format!("`{it}`")).collect();
+    let did = match did.is_empty() {
+        true => "what has no name".to_owned(),
+        false => did.join(", "),
+    };
+    Finding {
+        text: format!("`{key}` {says} {did}"),
+        ..finding.clone()
+    }
 }
 
 fn case(report: &ScenarioReport) -> Case {
@@ -219,6 +268,48 @@ mod tests {
             "<failure message=\"why &lt;not&gt;\" type=\"incomplete\">why &lt;not&gt;</failure>",
             "<error message=\"why &lt;not&gt;\" type=\"broken\">",
             "<testcase name=\"pass\" classname=\"scenarios\" file=\"scenarios/mv.yaml\" line=\"1\" time=\"0.007\">",
+        ] {
+            assert!(xml.contains(part), "{part}\n{xml}");
+        }
+    }
+
+    #[test]
+    fn each_test_that_broke_a_rule_has_a_case_with_what_it_did() {
+        let by = |test: &str, did: &[&str]| ByTest {
+            test: test.to_owned(),
+            did: did.iter().map(|it| (*it).to_owned()).collect(),
+        };
+        let finding = |kind, key: &str, tests| {
+            let about = About::Confined(key.to_owned());
+            let mut finding = Finding::new(kind, about, "words for people");
+            (finding.detail.line, finding.detail.tests) = (Some(4), tests);
+            finding
+        };
+        let both = vec![by("a::saves", &["<y>", "x"]), by("b", &[])];
+        let reports = [ScenarioReport {
+            name: "rules".to_owned(),
+            verdict: Verdict::Fail,
+            findings: vec![
+                finding(verdict::Kind::Missed, "writes", both),
+                finding(
+                    verdict::Kind::Unknown,
+                    "network",
+                    vec![by("b", &["[::1]:9"])],
+                ),
+                finding(verdict::Kind::Unknown, "reads", vec![by("c", &["/x"])]),
+            ],
+            ..report()
+        }];
+        let mut xml = String::new();
+        junit(&mut xml, &reports);
+        for part in [
+            "<testsuites name=\"harness\" tests=\"4\" skipped=\"0\" errors=\"0\" failures=\"4\"",
+            "<testcase name=\"rules\" classname=\"scenarios\"",
+            "<testcase name=\"a::saves\" classname=\"rules\" file=\"scenarios/mv.yaml\" line=\"4\">\n\
+             <failure message=\"`writes` does not allow `&lt;y&gt;`, `x`\" type=\"fail\">",
+            "<failure message=\"`writes` does not allow what has no name\" type=\"fail\">`writes` \
+             does not allow what has no name\n`network` is not known to allow `[::1]:9`</failure>",
+            "<failure message=\"`reads` is not known to allow `/x`\" type=\"incomplete\">",
         ] {
             assert!(xml.contains(part), "{part}\n{xml}");
         }

@@ -84,6 +84,7 @@ pub(super) fn named(plan: &Plan, finding: matching::Finding, about: About) -> Fi
         matching::Finding::Remark(said) => (Kind::Remark, said),
     };
     let mut finding = Finding::new(kind, about, said.text);
+    finding.detail.tests = said.by;
     if let Some(told) = said.of {
         finding.place(&plan.positions, &told.at);
         finding.detail.step = told.step;

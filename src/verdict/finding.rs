@@ -1,6 +1,7 @@
 //! Findings on a run, as data. Their words are for people; no code reads them again.
 
 use super::Verdict;
+use crate::matching::ByTest;
 use crate::plan::{Lack, LackOf};
 use crate::scenario::{KeyPath, Positions};
 use serde::{Deserialize, Serialize};
@@ -119,6 +120,9 @@ pub struct Detail {
     /// The state after a power cut that the recovery fails on and that loses least.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_cut: Option<PowerCut>,
+    /// What tests of a suite did of it, in order of their names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<ByTest>,
 }
 
 /// A state after a power cut.

@@ -30,7 +30,7 @@ use lasting::Gone;
 use reaches::Sockets;
 use std::collections::{BTreeMap, BTreeSet};
 use table::closes;
-use told::{Family, shown, undecided};
+use told::{Family, by_tests, shown, undecided};
 use worlds::Worlds;
 
 #[cfg(test)]
@@ -89,10 +89,14 @@ impl<'c> Rules<'c> {
         }
     }
 
-    /// A finding in these words.
-    fn said(self, realm: Realm, text: String) -> Said {
+    /// A finding in these words, on what these did.
+    fn said(self, realm: Realm, text: String, all: &[Offence<'_>]) -> Said {
+        let by = by_tests(realm, all);
         let Some((test, _)) = self.test else {
-            return text.into();
+            return Said {
+                by,
+                ..Said::from(text)
+            };
         };
         let at = test.at.clone().key("confined").key(realm.word());
         let of = Told {
@@ -104,6 +108,7 @@ impl<'c> Rules<'c> {
         Said {
             text,
             of: Some(Box::new(of)),
+            by,
         }
     }
 }
@@ -215,15 +220,15 @@ pub fn confine(
                 let mut text = worlds.forbidden(&key, (first, all), &known);
                 let whole = all_worlds.first().filter(|_| rules.test.is_some());
                 text += &replaced(confinement, whole, &first.act).unwrap_or_default();
-                Finding::Failed(rules.said(realm, text))
+                Finding::Failed(rules.said(realm, text, all))
             } else if let Some(all @ [first, ..]) = of(Answer::Unknown) {
                 let text = undecided(&key, (first, all), &known.0);
-                Finding::Unknown(rules.said(realm, text))
+                Finding::Unknown(rules.said(realm, text, all))
             } else if forgets {
                 let (key, line) = &key;
                 let text =
                     format!("{key} (line {line}) may have been broken by what was overwritten");
-                Finding::Unknown(rules.said(realm, text))
+                Finding::Unknown(rules.said(realm, text, &[]))
             } else {
                 continue;
             };
@@ -302,7 +307,7 @@ fn unused(rules: Rules<'_>, tests: &Tests, forgets: bool) -> Option<(Realm, Find
         (BlameBy::Output, None) => "no runner printed that a test of this name ran",
     };
     let text = format!("`tests.\"{name}\"` (line {line}) holds nothing: {by}");
-    let said = rules.said(realm, text);
+    let said = rules.said(realm, text, &[]);
     let finding = match (forgets, seen.is_empty()) {
         (true, _) => Finding::Unknown(said),
         (false, true) => Finding::Failed(said),

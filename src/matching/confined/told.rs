@@ -8,6 +8,7 @@ use super::worlds::{Allowed, Worlds, is_no_file, memory_of};
 use crate::matching::answer::Answer;
 use crate::matching::blame::Blamed;
 use crate::matching::explain::told;
+use crate::matching::judge::ByTest;
 use crate::matching::named;
 use crate::trace::{Deed, Normalised, Part, Reached, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,6 +100,22 @@ pub(super) fn undecided(
     lines.extend(of_test(&first.by));
     lines.extend(more(all));
     lines.join("\n")
+}
+
+/// What each test did of these that is known to have done it.
+pub(super) fn by_tests(realm: Realm, all: &[Offence<'_>]) -> Vec<ByTest> {
+    let mut tests: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for offence in all {
+        if let Blamed::Test(name) = &offence.by {
+            let did = shown(realm, &offence.act.thing, None);
+            tests.entry(name).or_default().extend(did);
+        }
+    }
+    let tests = tests.into_iter().map(|(test, did)| ByTest {
+        test: test.to_owned(),
+        did: did.into_iter().collect(),
+    });
+    tests.collect()
 }
 
 /// The test that did it, in a line of its own.

@@ -213,3 +213,35 @@ fn a_test_that_prints_the_name_of_another_does_not_pass_as_it() {
         }
     }
 }
+
+#[test]
+fn a_report_has_a_case_for_each_test_that_broke_a_rule() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project =
+        project("{ blame: process, expect: { confined: { network: [], writes: [] } } }\n");
+    let reports = ["--report", "r.xml", "--report", "r.jsonl"];
+    let words = [&["check", "rules.yaml"], &reports[..], &["--", "./runner"]].concat();
+    project.harness(&words).assert_status(1);
+    let xml = project.read("r.xml");
+    for said in [
+        " tests=\"3\" skipped=\"0\" errors=\"0\" failures=\"3\"",
+        "<testcase name=\"disk::saves\" classname=\"rules\" file=\"rules.yaml\" line=\"1\">",
+        "<failure message=\"`writes` does not allow `saved`\" type=\"fail\">",
+        "<testcase name=\"net::connects\" classname=\"rules\" file=\"rules.yaml\" line=\"1\">",
+        "<failure message=\"`network` does not allow `127.0.0.1:9`\" type=\"fail\">",
+    ] {
+        assert!(xml.contains(said), "{said}\n{xml}");
+    }
+    let json = project.read("r.jsonl");
+    let first = json.lines().next().expect("a line");
+    let first: serde_json::Value = serde_json::from_str(first).expect("JSON");
+    let findings = first["findings"].as_array().expect("findings");
+    let tests: Vec<_> = findings.iter().map(|it| it["tests"].clone()).collect();
+    let of = |test: &str, did: &str| serde_json::json!([{ "test": test, "did": [did] }]);
+    assert!(tests.contains(&of("disk::saves", "saved")), "{tests:?}");
+    assert!(
+        tests.contains(&of("net::connects", "127.0.0.1:9")),
+        "{tests:?}"
+    );
+}
