@@ -285,6 +285,14 @@ fn addresses_are_confined_whatever_becomes_of_the_call() {
             "not unix:x",
         ),
         (
+            "connect(family=1, ip=NULL, port=NULL, unix=p\"x\") = ENOENT",
+            "not unix:x",
+        ),
+        (
+            "sendto(family=1, ip=NULL, port=NULL, unix=p\"x\") = ENOTDIR",
+            "not unix:x",
+        ),
+        (
             "connect(family=1, ip=NULL, port=NULL, unix=\"@ab\") = 0",
             "allowed",
         ),

@@ -154,3 +154,35 @@ fn a_free_port_of_the_loopback_is_learnt_once() {
     );
     project.holds(&[], &command);
 }
+
+/// As a suite that looks for a daemon: it finds it on one machine, and on another it does not.
+#[test]
+fn an_attempt_at_a_socket_that_is_not_there_is_one_and_can_be_allowed() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    for (kind, call) in [
+        ("SOCK_STREAM", "connect_ex('none')"),
+        ("SOCK_STREAM", "connect_ex('rules.yaml/none')"),
+        ("SOCK_DGRAM", "sendto(b'x', '/run/harness-none/log')"),
+        ("SOCK_DGRAM", "sendmsg([b'x'], [], 0, 'none')"),
+    ] {
+        let text = format!(
+            "import socket\ns = socket.socket(socket.AF_UNIX, socket.{kind})\n\
+             try: s.{call}\nexcept OSError: pass\n"
+        );
+        let command = ["python3", "-I", "-S", "-c", &text];
+        project.write("rules.yaml", "expect: { confined: { network: [] } }\n");
+        let run = project.harness(&[&["check", "rules.yaml", "--"], &command[..]].concat());
+        run.assert_status(1);
+        assert!(
+            run.stderr.contains("network` does not allow `unix:"),
+            "{}",
+            run.stderr
+        );
+        std::fs::remove_file(project.join("rules.yaml")).expect("removed");
+        let rules = project.learnt(&[], &["--learn-only", "network"], &command);
+        assert!(rules.contains("none"), "{rules}");
+        project.holds(&[], &command);
+    }
+}
