@@ -51,8 +51,8 @@ fn is_uuid(text: &str) -> bool {
     text.len() == UUID.len() && text.bytes().zip(UUID.bytes()).all(is_of)
 }
 
-/// What stays of a drawn word: its length, a `tmp` or a word with a `_` in front, and letters before
-/// a number.
+/// What stays of a drawn word: its length, a `tmp` or a word with a `_` in front, and letters
+/// before a number.
 #[must_use]
 pub fn shape(word: &str) -> String {
     if let Some(drawn) = word.strip_prefix("tmp").filter(|drawn| drawn.len() >= 5) {

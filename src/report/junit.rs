@@ -45,8 +45,8 @@ pub fn junit(out: &mut String, reports: &[ScenarioReport]) {
     document(out, "harness", &[suite]);
 }
 
-/// The case of a scenario or a command, and one for each test of its suite that did what its rules do
-/// not allow, or are not known to.
+/// The case of a scenario or a command, and one for each test of its suite that did what its rules
+/// do not allow, or are not known to.
 fn cases(report: &ScenarioReport) -> Vec<Case> {
     let mut of_test: BTreeMap<&str, Vec<Finding>> = BTreeMap::new();
     for finding in &report.findings {

@@ -63,9 +63,9 @@ fn of_shell(glob: &str) -> impl Iterator<Item = (usize, char)> {
         })
 }
 
-/// A glob with each letter in brackets that a shell would put something else for, and a `?` for each
-/// U+FFFD, which stands for a byte that is none of UTF-8: so it is read as an element of `writes`,
-/// `reads` or `programs`.
+/// A glob with each letter in brackets that a shell would put something else for, and a `?` for
+/// each U+FFFD, which stands for a byte that is none of UTF-8: so it is read as an element of
+/// `writes`, `reads` or `programs`.
 ///
 /// ```
 /// use trace_harness::scenario::literal;

@@ -59,6 +59,19 @@ impl Lent {
     }
 }
 
+/// As in CI: the tests keep their user, and lose what set-user-ID programs would give them.
+#[test]
+fn what_doctor_recommends_lets_an_ordinary_user_hold_a_command_to_rules() {
+    let lent = require!(Lent::new());
+    let rules = "expect: { confined: { writes: [\"tmp/*\"], network: [], privileges: none } }\n";
+    lent.project.write("rules.yaml", rules);
+    let checked = |shell: &str| lent.harness(&["check", "rules.yaml", "--", "sh", "-c", shell]);
+    let run = checked("id -u; grep NoNewPrivs /proc/self/status; echo x > tmp/made");
+    run.assert_status(0);
+    assert_eq!(run.stdout, "65534\nNoNewPrivs:\t1\n");
+    checked("echo x > tmp/../tmp/made; mkdir tmp/a; mv tmp/made tmp/a/made").assert_status(1);
+}
+
 #[test]
 fn what_doctor_recommends_lets_an_ordinary_user_run_scenarios() {
     let lent = require!(Lent::new());

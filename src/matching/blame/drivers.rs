@@ -38,8 +38,9 @@ fn of_bats(words: &[&[u8]]) -> Option<Vec<u8>> {
     Some(described(function))
 }
 
-/// The description of a test, of which bats makes the name of a function: a blank becomes a `_`, and
-/// what is no letter `-` and its number; `_` becomes `-5f`, and that `-2d5f` where no other sign is.
+/// The description of a test, of which bats makes the name of a function: a blank becomes a `_`,
+/// and what is no letter `-` and its number; `_` becomes `-5f`, and that `-2d5f` where no other
+/// sign is.
 fn described(function: &[u8]) -> Vec<u8> {
     let Some(mut rest) = function.strip_prefix(b"test_") else {
         return function.to_vec();

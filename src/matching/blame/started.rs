@@ -79,8 +79,8 @@ const WITH_VALUE: [&[u8]; 8] = [
 ];
 
 /// The only tests that these arguments choose: `--exact NAME` of Rust's tests and of nextest,
-/// `-test.run=^NAME$` of Go's, or those of a program that runs one test of a runner. A word `--` stands for a program that hands the rest on. Where a
-/// word was not read it may be another name.
+/// `-test.run=^NAME$` of Go's, or those of a program that runs one test of a runner. A word `--`
+/// stands for a program that hands the rest on. Where a word was not read it may be another name.
 pub(super) fn of_arguments<'a>(
     words: impl Iterator<Item = &'a [u8]>,
     is_cut: bool,

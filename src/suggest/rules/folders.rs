@@ -1,5 +1,7 @@
 //! Many files of one folder as one rule.
 
+use crate::matching::PROCESSES;
+use perf_live::host::is_of_procfs;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many files of one folder are named one by one.
@@ -48,7 +50,7 @@ pub(super) fn without_below_drawn(names: BTreeSet<String>) -> BTreeSet<String> {
     let drawn = |glob: &str| {
         let wild = glob
             .find(['?', '*'])
-            .filter(|_| !glob.starts_with("/proc/"))?;
+            .filter(|_| !glob.starts_with(PROCESSES))?;
         let end = glob.get(wild..)?.find('/')?;
         glob.get(..wild + end).map(str::to_owned)
     };
@@ -74,10 +76,9 @@ pub(super) fn folded_reads(names: BTreeSet<String>, folder: &str) -> BTreeSet<St
     globs
 }
 
-/// What lies there is made by the kernel, and of processes and devices.
+/// What lies there is of processes and devices.
 fn is_of_kernel(name: &str) -> bool {
-    let mut folders = ["/proc/", "/sys/", "/dev/"].into_iter();
-    folders.any(|folder| name.starts_with(folder))
+    is_of_procfs(name.as_bytes()) || name.starts_with("/dev/")
 }
 
 /// Puts globs for names below a folder, whose path has no slash at its end.

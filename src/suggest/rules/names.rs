@@ -125,8 +125,8 @@ impl<'s> Names<'s> {
         glob
     }
 
-    /// The narrowest glob of the command's own names in a folder that takes a name; where the name is
-    /// not the command's own, one that keeps what stands in front.
+    /// The narrowest glob of the command's own names in a folder that takes a name; where the name
+    /// is not the command's own, one that keeps what stands in front.
     fn own_name(&self, folder: &str, name: &str, is_own: bool) -> Option<&String> {
         let all = self.own.get(folder).into_iter().flatten();
         let fits = all.filter(|glob| {
