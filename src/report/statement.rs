@@ -270,7 +270,7 @@ fn counted(what: Deeds, lines: &[Line], usual: usize) -> String {
     match (n, usual) {
         (0, 0) => format!("{heading}: none"),
         (n, 0) => format!("{heading}: {n}"),
-        (n, usual) => format!("{heading}: {n}, and {usual} as nearly every program has"),
+        (n, usual) => format!("{heading}: {n}, beside {usual} of the preset `system`"),
     }
 }
 
