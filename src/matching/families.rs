@@ -10,17 +10,20 @@ const DRAWN: usize = 6;
 /// A family has at least one of so many names that have one shape: no more families are told apart.
 const MOST: usize = 8;
 
-/// The globs of the names of one folder. Names of one shape that begin alike keep what they begin
+/// The globs of those names of one folder that look drawn. Names of one shape that begin alike keep what they begin
 /// with, if that is no chance: `pp??????` of `ppR4xk1Q`, `ppa0bWzz` and `ppX9d2Lm`.
 #[must_use]
 pub fn families(names: &BTreeSet<&str>) -> BTreeSet<String> {
     let mut of_shape: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for name in names {
-        of_shape.entry(varying(name)).or_default().insert(name);
+        let shape = varying(name);
+        if is_open(&shape) {
+            of_shape.entry(shape).or_default().insert(name);
+        }
     }
     let mut globs = BTreeSet::new();
     // One that was drawn as a whole may look like a word with a number, too.
-    let whole: Vec<String> = of_shape.keys().filter(|it| is_open(it)).cloned().collect();
+    let whole: Vec<String> = of_shape.keys().filter(|it| is_whole(it)).cloned().collect();
     let is_one = |name: &&str| whole.iter().any(|shape| path_glob(shape, name));
     of_shape.retain(|shape, names| !shape.contains('*') || !names.iter().all(is_one));
     for (shape, names) in of_shape {
@@ -30,8 +33,8 @@ pub fn families(names: &BTreeSet<&str>) -> BTreeSet<String> {
         };
         let word = |name: &&'_ str| name.get(begin..end).map(str::to_owned);
         let words: BTreeSet<String> = names.iter().filter_map(word).collect();
-        let is_whole = names.iter().all(|name| name.get(begin..end).is_some());
-        if !is_whole {
+        let has_word = names.iter().all(|name| name.get(begin..end).is_some());
+        if !has_word {
             globs.insert(shape);
             continue;
         }
@@ -45,7 +48,14 @@ pub fn families(names: &BTreeSet<&str>) -> BTreeSet<String> {
     globs
 }
 
+/// Whether any letter of a shape is open.
 fn is_open(shape: &str) -> bool {
+    let letters = ["[*]", "[?]"].into_iter();
+    let rest = letters.fold(shape.to_owned(), |rest, letter| rest.replace(letter, ""));
+    rest.contains(['?', '*'])
+}
+
+fn is_whole(shape: &str) -> bool {
     shape.bytes().all(|c| c == b'?')
 }
 
@@ -131,6 +141,11 @@ mod tests {
             &["log.ccR4xk1Qab.o", "log.cca0bWzz3d.o", "log.ccX9d2Lm00.o"],
             &["log.cc????????.o"],
         );
+    }
+
+    #[test]
+    fn names_that_were_not_drawn_have_none() {
+        check(&["settings", "a[b]", "what?", "x*y"], &[]);
     }
 
     #[test]

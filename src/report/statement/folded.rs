@@ -154,7 +154,7 @@ fn drawn_alike(lines: Vec<Line>, folder: &str) -> Vec<Line> {
         let glob = own.as_ref().and_then(|name| {
             let fits = globs.iter().filter(|glob| path_glob(glob, name));
             let glob = fits.min_by_key(|glob| glob.matches(['?', '*']).count())?;
-            glob.contains(['?', '*']).then_some(&**glob)
+            Some(&**glob)
         });
         match glob.map(|glob| (glob, drawn.get_mut(glob))) {
             Some((_, Some(first))) => first.add(line),

@@ -3,7 +3,7 @@
 use crate::matching::{
     Deeds, PROCESSES, Statement, families, is_drawn, shape, varying, varying_behind,
 };
-use perf_records::glob::{escaped, is_glob, path_glob};
+use perf_records::glob::{escaped, path_glob};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where shared memory has names (`shm_overview(7)`): what a command makes there is for the moment.
@@ -125,13 +125,13 @@ impl<'s> Names<'s> {
         glob
     }
 
-    /// The narrowest glob of the command's own names in a folder that takes a name; where the name
-    /// is not the command's own, one that keeps what stands in front.
+    /// The narrowest glob of the command's own drawn names in a folder that takes a name. Of a name
+    /// that is not the command's own, or does not look drawn, it is one that keeps a front.
     fn own_name(&self, folder: &str, name: &str, is_own: bool) -> Option<&String> {
+        let is_drawn = is_own && varying(name) != escaped(name);
         let all = self.own.get(folder).into_iter().flatten();
         let fits = all.filter(|glob| {
-            let keeps_front = is_glob(glob) && !glob.starts_with(['?', '*', '[']);
-            (is_own || keeps_front) && path_glob(glob, name)
+            (is_drawn || !glob.starts_with(['?', '*', '['])) && path_glob(glob, name)
         });
         fits.min_by_key(|glob| glob.matches(['?', '*']).count())
     }
