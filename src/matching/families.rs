@@ -10,8 +10,8 @@ const DRAWN: usize = 6;
 /// A family has at least one of so many names that have one shape: no more families are told apart.
 const MOST: usize = 8;
 
-/// The globs of those names of one folder that look drawn. Names of one shape that begin alike keep what they begin
-/// with, if that is no chance: `pp??????` of `ppR4xk1Q`, `ppa0bWzz` and `ppX9d2Lm`.
+/// The globs of those names of one folder that look drawn. Names of one shape that begin alike keep
+/// what they begin with, if that is no chance: `pp??????` of `ppR4xk1Q`, `ppa0bWzz` and `ppX9d2Lm`.
 #[must_use]
 pub fn families(names: &BTreeSet<&str>) -> BTreeSet<String> {
     let mut of_shape: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
