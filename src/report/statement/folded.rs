@@ -55,8 +55,10 @@ impl Line {
             (tests, is_unsure) => {
                 text += if is_unsure { ", maybe in " } else { ", in " };
                 text += &tests.join(", ");
-                if more > 0 {
-                    text += &format!(" and {more} more tests");
+                match more {
+                    0 => {}
+                    1 => text += " and 1 more test",
+                    _ => text += &format!(" and {more} more tests"),
                 }
             }
         }
