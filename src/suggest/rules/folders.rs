@@ -47,8 +47,9 @@ pub(super) fn folded(names: BTreeSet<String>) -> BTreeSet<String> {
     all
 }
 
-/// Globs with one rule for a folder whose name was drawn, where more than [`MOST_DRAWN`] names below
-/// it have one each: what lies there is for the moment, and of another number in the next run.
+/// Globs with one rule for a folder whose name was drawn, where more than [`MOST_DRAWN`] names
+/// below it have one each: what lies there is for the moment, and of another number in the next
+/// run.
 pub(super) fn without_below_drawn(names: BTreeSet<String>) -> BTreeSet<String> {
     let drawn = |glob: &str| {
         let wild = glob
