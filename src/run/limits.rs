@@ -5,7 +5,7 @@
 //! The rest is watched ([`super::Watch`]).
 
 use super::{Bench, RunError, Watch};
-use crate::plan::Plan;
+use crate::plan::{FaultPlan, Plan};
 use crate::scenario::KernelVersion;
 use crate::verdict::{Known, Run};
 use nix::sys::resource::{Resource, getrlimit};
@@ -19,6 +19,8 @@ use perf_records::attr::{Attr, Source};
 use perf_records::units::{Pid, TracepointName};
 use std::sync::Arc;
 use std::time::Duration;
+use syscall_model::Answer;
+use syscall_model::errno::errno_name;
 use syscall_model::names::{self, Abi};
 
 const LEAVE: &str = "raw_syscalls:sys_exit";
@@ -113,8 +115,7 @@ fn failures(limit: Limit) -> Option<String> {
         each.join(" || ")
     };
     match limit {
-        Limit::OpenFiles => Some(format!("ret == -{}", libc::EMFILE)),
-        Limit::FileSize => Some(format!("ret == -{}", libc::EFBIG)),
+        Limit::OpenFiles | Limit::FileSize => Some(format!("ret == -{}", errno_of(limit))),
         Limit::Processes => Some(format!("ret == -{} && ({})", libc::EAGAIN, numbers())),
         _ => None,
     }
@@ -162,7 +163,7 @@ impl Limiter {
     }
 
     /// Adds to a run that has ended what it used and which limits it reached.
-    pub(super) fn conclude(&self, run: &mut Run<()>) {
+    pub(super) fn conclude(&self, plan: &Plan, run: &mut Run<()>) {
         if let Some(group) = &self.group {
             let mut usage = group.usage();
             usage.cpu = usage.cpu.map(|time| time.saturating_sub(self.base));
@@ -179,11 +180,19 @@ impl Limiter {
                     .map(|counts| counts.value)
                     .map_err(|error| error.to_string())
             });
+            // What a fault answered has not come to the limit.
+            let failed = failed.and_then(|number| {
+                let answered = answered(plan, run, errno_of(*limit))?;
+                Ok(number.saturating_sub(answered))
+            });
             match failed {
                 Ok(0) => {}
                 Ok(number) => {
                     let calls = if number == 1 { "call" } else { "calls" };
-                    let how = format!("{number} {calls} failed with {}", error_of(*limit));
+                    let how = format!(
+                        "{number} {calls} failed with {}",
+                        errno_name(errno_of(*limit)).unwrap_or("an error")
+                    );
                     self.add(run, struck(*limit, how, false));
                 }
                 Err(why) => run.untold.push((*limit, why)),
@@ -243,11 +252,32 @@ fn struck(limit: Limit, how: String, is_end: bool) -> Struck {
     Struck { limit, how, is_end }
 }
 
-fn error_of(limit: Limit) -> &'static str {
+/// The error of a call that a limit makes fail.
+fn errno_of(limit: Limit) -> i32 {
     match limit {
-        Limit::OpenFiles => "EMFILE",
-        Limit::FileSize => "EFBIG",
-        _ => "EAGAIN",
+        Limit::OpenFiles => libc::EMFILE,
+        Limit::FileSize => libc::EFBIG,
+        _ => libc::EAGAIN,
+    }
+}
+
+/// How many calls faults answered with this error, or why that is not known.
+fn answered(plan: &Plan, run: &Run<()>, errno: i32) -> Result<u64, String> {
+    let answers = |fault: &FaultPlan| match fault.injected.answer {
+        Some(Answer::Error(error)) => error == errno,
+        Some(Answer::Value(value)) => value == -i64::from(errno),
+        Some(Answer::Short(_) | Answer::Whole) | None => false,
+    };
+    if !plan.faults.iter().any(answers) {
+        return Ok(0);
+    }
+    match &run.faults {
+        Known::Yes(faults) => {
+            let outcomes = plan.faults.iter().zip(&faults.outcomes);
+            let answered = outcomes.filter(|(fault, _)| answers(fault));
+            Ok(answered.map(|(_, outcome)| outcome.fired).sum())
+        }
+        Known::No(why) => Err(why.clone()),
     }
 }
 

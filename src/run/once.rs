@@ -153,7 +153,7 @@ pub(super) fn started(
     };
     let held = (&setting, running, sleepers);
     let (mut run, seen) = held_for(bench, plan, (&inside, outside), held, follows)?;
-    limiter.conclude(&mut run);
+    limiter.conclude(plan, &mut run);
     run.programs = needing::programs(&collector.needing, &workload.world, (&inside, outside));
     let counts = counters.read().map_err(system("read the counters"))?;
     run.account.counters = counts.into_iter().map(Into::into).collect();

@@ -269,3 +269,36 @@ fn a_limit_that_cannot_be_is_an_error_with_its_place_before_anything_runs() {
         );
     }
 }
+
+#[test]
+fn an_error_that_a_fault_answers_comes_to_no_limit() {
+    require!(right_to_trace());
+    let project = Project::new();
+    for (name, error, limit, expected) in [
+        ("files", "EMFILE", "open_files: 64", "{}"),
+        ("size", "EFBIG", "file_size: 1MiB", "{}"),
+        (
+            "reached",
+            "EMFILE",
+            "open_files: 64",
+            "{ limit: open_files }",
+        ),
+    ] {
+        let text = format!(
+            "workload: {{ shell: \"cat a 2>/dev/null; exit 0\", files: {{ a: x }} }}\n\
+             sandbox: {{ limits: {{ {limit} }} }}\nsnapshot: false\n\
+             trace: {{ events: [{{ syscalls: [openat] }}], since: main }}\n\
+             faults: [{{ openat: {{ path: a, error: {error} }} }}]\nexpect: {expected}"
+        );
+        project.scenario(name, &text);
+    }
+    let run = project.harness(&["run", "scenarios"]);
+    run.assert_status(1);
+    for line in [
+        "      pass  files ",
+        "      pass  size ",
+        "      fail  reached ",
+    ] {
+        assert!(run.stdout.contains(line), "{}", run.stdout);
+    }
+}
