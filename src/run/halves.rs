@@ -1,6 +1,7 @@
 //! Reads the two records of a call: its arguments and result, and the convention that it was made
 //! by.
 
+use super::reader::Width;
 use perf_records::record::Sample;
 use syscall_model::names::Abi;
 
@@ -21,20 +22,32 @@ pub(super) fn number(raw: &[u8], at: usize) -> Option<i32> {
 /// On x86 the `syscall` instruction leaves its return address in `cx`, so that it equals `ip` when
 /// the call is entered; `int 0x80` from 64-bit code leaves the program's own value there, and
 /// 32-bit code is told by the registers' own mark.
-pub(super) fn convention(number: i32, sample: &Sample<'_>, mask: u64) -> Abi {
+///
+/// A sample without registers says nothing of that; then a call is of the convention that its
+/// program is of.
+pub(super) fn convention(
+    number: i32,
+    (sample, mask): (&Sample<'_>, u64),
+    width: Option<Width>,
+) -> Abi {
     const X32_BIT: i32 = 1 << 30;
     let native = Abi::native();
-    let Some(registers) = sample.user_registers else {
-        return native;
+    let is_compat = match sample.user_registers {
+        None => width == Some(Width::Of32),
+        Some(registers) => {
+            let register = |bit| registers.get(place_of(mask, bit)?);
+            // Both are there where the harness recorded, or where somebody thought of it.
+            let are_two = register(X86_CX).zip(register(X86_IP));
+            let by_interrupt = are_two.is_some_and(|(cx, ip)| cx != ip);
+            registers.abi == ABI_32 || native == Abi::X86_64 && by_interrupt
+        }
     };
-    let by_syscall = native != Abi::X86_64 || {
-        let register = |bit| registers.get(place_of(mask, bit)?);
-        register(X86_CX) == register(X86_IP)
-    };
+    // A negative number has the bit, too, and is in no table.
+    let has_bit = native == Abi::X86_64 && number >= 0 && number & X32_BIT != 0;
     match native.compat() {
-        Some(compat) if registers.abi == ABI_32 || !by_syscall => compat,
-        // A negative number has the bit, too, and is in no table.
-        _ if native == Abi::X86_64 && number >= 0 && number & X32_BIT != 0 => Abi::X32,
+        // What tells nothing but the program does not contradict the bit.
+        Some(compat) if is_compat && (sample.user_registers.is_some() || !has_bit) => compat,
+        _ if has_bit => Abi::X32,
         _ => native,
     }
 }
@@ -65,13 +78,13 @@ pub(super) fn is_disguised(args: &[u64; 6], sample: &Sample<'_>, mask: u64) -> b
 /// 32 bits that have its numbers are obsolete (`oldolduname`), or return no 0 (`timerfd_create`).
 pub(super) fn left_by(
     (number, value, is_first): (i32, i64, bool),
-    sample: &Sample<'_>,
-    mask: u64,
+    sample: (&Sample<'_>, u64),
+    width: Option<Width>,
 ) -> Abi {
     match number {
         -1 => Abi::native(),
         _ if is_first && value == 0 && is_exec(number) => Abi::native(),
-        _ => convention(number, sample, mask),
+        _ => convention(number, sample, width),
     }
 }
 
@@ -137,7 +150,8 @@ mod tests {
             panic!("no sample");
         };
         let execve = libc::SYS_execve as i32;
-        let by = |number, value, is_first| left_by((number, value, is_first), &sample, mask);
+        let by =
+            |number, value, is_first| left_by((number, value, is_first), (&sample, mask), None);
         assert_eq!(by(execve, 0, true), Abi::X86_64);
         assert_eq!(by(execve, 0, false), Abi::I386, "its entry says what it is");
         assert_eq!(by(execve, -2, true), Abi::I386);

@@ -138,6 +138,15 @@ pub struct Extras<'a> {
     pub save: Option<(&'a Path, &'a StoreOptions)>,
 }
 
+/// What does not tell by which convention calls were made, in recordings of other tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Convention {
+    /// Calls of every convention are there, and have no registers: what their programs map tells.
+    ByMappings,
+    /// Native calls alone are there.
+    NativeAlone,
+}
+
 /// What the reader must know of a run to understand its records.
 #[derive(Clone, Debug, Default)]
 pub struct Setting {
@@ -171,6 +180,9 @@ pub struct Setting {
     pub ends_all: bool,
     /// The calls that were held for faults; `None` if none were.
     pub held: Option<Log>,
+    /// What records of calls lack that tells by which convention each was made; `None` if they lack
+    /// nothing.
+    pub convention: Option<Convention>,
     /// A path as the workload sees it, and where it lies on the host.
     pub moved: Option<(PathBuf, PathBuf)>,
 }

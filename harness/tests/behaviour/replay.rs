@@ -1,5 +1,6 @@
 //! A recorded run is judged as it was when it took place, and traced as it would have been.
 
+mod conventions;
 mod damaged;
 mod given;
 

@@ -156,6 +156,13 @@ pub struct Account {
     /// tells the one from the other.
     #[serde(default)]
     pub disguised: u64,
+    /// How many programs of 32 bits ran, where a recording holds native calls alone.
+    #[serde(default)]
+    pub unheld: u64,
+    /// Of how many programs a recording says neither by their mappings nor by the registers of
+    /// their calls whether they are of 32 bits.
+    #[serde(default)]
+    pub untold: u64,
     /// How many calls set up an io_uring or submitted to one, on a kernel that shows no submissions
     /// though they were asked for.
     pub blind_rings: u64,
@@ -214,6 +221,8 @@ impl Account {
             && self.unended == 0
             && self.legacy_calls == 0
             && self.disguised == 0
+            && self.unheld == 0
+            && self.untold == 0
             && self.unread == 0
             && self.unpaired == 0
             && self.not_again == 0
@@ -346,6 +355,15 @@ impl Account {
         lines.extend(told(
             self.disguised,
             "calls that may be native or of 32 bits (`int 0x80`), as their program has put into a register what tells which",
+        ));
+        lines.extend(told(
+            self.unheld,
+            "programs of 32 bits, whose calls the recording does not hold (it has native calls alone)",
+        ));
+        lines.extend(told(
+            self.untold,
+            "programs of which the recording does not tell whether they are of 32 bits, where calls have other numbers: it holds neither the \
+             registers of calls nor where the programs were mapped",
         ));
         if self.blind_rings > 0 {
             lines.push(format!(

@@ -1,6 +1,7 @@
 //! The reader's part of the account: whether all records came.
 
 use super::family::Family;
+use super::widths::Widths;
 use super::{Reader, held, number};
 use crate::plan::LEGACY_CALLS;
 use perf_live::events::{Account, EventSet};
@@ -90,6 +91,12 @@ impl Reader<'_> {
             broke_off: self.broke_off,
             legacy_calls: self.legacy_calls,
             disguised: self.disguised,
+            unheld: self
+                .widths
+                .as_ref()
+                .filter(|_| self.misses_compat)
+                .map_or(0, Widths::n_of_32),
+            untold: self.widths.as_ref().map_or(0, Widths::n_untold),
             throttled: self.throttled,
             blind_rings: self.blind_rings,
             never_started: !self.saw_uncorking,

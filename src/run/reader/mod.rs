@@ -14,16 +14,18 @@ mod software;
 mod stacks;
 mod telling;
 mod turns;
+mod widths;
 
 pub(in crate::run) use life::Life;
 pub(in crate::run) use midlife::Begun;
+pub(in crate::run) use widths::Width;
 
 pub(super) use names::exact_paths;
 
 use super::chains::Chains;
 use super::halves::{convention, instruction, is_disguised, left_by, number, word};
 use super::session::SessionError;
-use super::setting::{Fault, Fired, Observer, Setting};
+use super::setting::{Convention, Fault, Fired, Observer, Setting};
 use crate::plan::{EventsPlan, Meaning};
 use perf_live::events::Origin;
 use perf_live::sys::page_size;
@@ -37,6 +39,7 @@ use std::sync::Arc;
 use syscall_model::files::Tables;
 use syscall_model::mappings::Maps;
 use syscall_model::{Lineage, Observation, Sources, Starts, Tracker};
+use widths::Widths;
 
 // The offset of `common_pid` in a tracepoint's record (`struct trace_entry`, linux/trace_events.h).
 const COMMON_PID: usize = 4;
@@ -92,6 +95,12 @@ pub struct Reader<'a> {
     broke_off: bool,
     /// `None` if no event has call chains.
     chains: Option<Chains>,
+    /// The user registers that the samples of each request have.
+    registers: Vec<u64>,
+    /// The programs that processes run; `None` where all calls have registers that tell it.
+    widths: Option<Widths>,
+    /// Whether calls of 32-bit programs are in no record.
+    misses_compat: bool,
     /// The call chains of calls that have not returned, by thread and time.
     stacks: HashMap<(Tid, Nanos), Arc<Stack>, Hashed>,
 }
@@ -119,6 +128,13 @@ impl<'a> Reader<'a> {
             plan,
             observer,
             chains,
+            registers: plan
+                .requests
+                .iter()
+                .map(|it| it.attr.user_registers)
+                .collect(),
+            widths: setting.convention.map(|_| Widths::default()),
+            misses_compat: setting.convention == Some(Convention::NativeAlone),
             stacks: HashMap::default(),
             tracker: Tracker::new(Sources {
                 signals: setting.reads_memory,
@@ -297,8 +313,8 @@ impl<'a> Reader<'a> {
                         .ok_or_else(|| lacks("strings"))?;
                 }
                 self.with_call((pid, tid), place, raw, args + 8 * n_args)?;
-                let mask = self.registers(place);
-                let (who, abi) = ((pid, tid), convention(number, sample, mask));
+                let (mask, width) = (self.registers(place), self.width(pid));
+                let (who, abi) = ((pid, tid), convention(number, (sample, mask), width));
                 self.disguised += u64::from(is_disguised(&words, sample, mask));
                 self.entered(who, time, (abi, number), (words, stack));
                 self.starting(who, instruction(sample, mask), (abi, number), &words);
@@ -307,7 +323,8 @@ impl<'a> Reader<'a> {
                 self.with_call((pid, tid), place, raw, ret + 8)?;
                 let (number, value) = (number(id)?, word(ret)? as i64);
                 let call = (number, value, is_first);
-                let abi = left_by(call, sample, self.registers(place));
+                let width = self.width(pid);
+                let abi = left_by(call, (sample, self.registers(place)), width);
                 self.left((pid, tid), time, (abi, number), value);
             }
             Meaning::Refusal => self.tracker.refused((pid, tid), &mut self.out),

@@ -10,6 +10,9 @@ impl Reader<'_> {
         if let Some(chains) = &mut self.chains {
             chains.record(record, bytes);
         }
+        if let Some(widths) = &mut self.widths {
+            widths.take(record);
+        }
         let (start, end) = (*self.span.start(), *self.span.end());
         match record {
             // The calls of an exec that comes behind the cut are in no record.

@@ -1,6 +1,6 @@
 //! The functions that led to samples, beside what the samples say.
 
-use super::Reader;
+use super::{Reader, Width};
 use crate::plan::Meaning;
 use crate::run::chains::Chains;
 use crate::run::halves::{convention, number};
@@ -8,7 +8,7 @@ use crate::run::session::SessionError;
 use perf_records::attr::Layout;
 use perf_records::record::Sample;
 use perf_records::space::Stack;
-use perf_records::units::{Cpu, Hashed, Nanos, Tid};
+use perf_records::units::{Cpu, Hashed, Nanos, Pid, Tid};
 use std::collections::HashMap;
 use std::sync::Arc;
 use syscall_model::{Entry, Observation};
@@ -30,15 +30,18 @@ impl Reader<'_> {
     ) -> Result<Option<Arc<Stack>>, SessionError> {
         let request = self.plan.requests.get(place);
         let is_wanted = request.is_some_and(|request| request.attr.has_chain()) && self.started;
+        let (mask, width) = match sample.task {
+            Some((pid, _)) if is_wanted => (self.registers(place), self.width(pid)),
+            _ => (self.registers(place), None),
+        };
         let Some(chains) = self.chains.as_mut().filter(|_| is_wanted) else {
             return Ok(None);
         };
         if let Some(Meaning::Enter { id, .. }) = self.plan.meanings.get(place) {
             let number = sample.raw.and_then(|raw| number(raw, *id)).unwrap_or(-1);
-            let mask = chains.registers(place);
             if !self
                 .plan
-                .wants_chain(convention(number, sample, mask), number)
+                .wants_chain(convention(number, (sample, mask), width), number)
             {
                 return Ok(None);
             }
@@ -50,12 +53,27 @@ impl Reader<'_> {
 
     /// Returns the mask of user registers in the records of a request.
     pub(super) fn registers(&self, place: usize) -> u64 {
-        match &self.chains {
-            Some(chains) => chains.registers(place),
-            None => {
-                let request = self.plan.requests.get(place);
-                request.map_or(0, |request| request.attr.user_registers)
-            }
+        self.registers.get(place).copied().unwrap_or_default()
+    }
+
+    /// Says which user registers the samples of a request have, which another recorder chose.
+    pub(in crate::run) fn has_registers(&mut self, place: usize, mask: u64) {
+        if let Some(known) = self.registers.get_mut(place) {
+            *known = mask;
+        }
+        if let Some(chains) = &mut self.chains {
+            chains.has_registers(place, mask);
+        }
+    }
+
+    /// Returns of how many bits the program is that makes a call; `None` if no mapping tells it, or
+    /// if none is needed.
+    pub(super) fn width(&mut self, pid: Pid) -> Option<Width> {
+        match &mut self.widths {
+            // The tracepoints of single calls fire for native ones.
+            Some(_) if self.plan.reach.has_own_tracepoints() => Some(Width::Of64),
+            Some(widths) => widths.of(pid),
+            None => None,
         }
     }
 }

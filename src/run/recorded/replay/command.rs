@@ -53,11 +53,13 @@ const VALUE_LETTERS: &str = "cejkFmor";
 const PLAIN_LETTERS: &str = "bBdgiInNPqRsTvWz";
 
 /// What a recorder's command line says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Told<'a> {
     /// The first option of `perf record` or `harness record` that leaves something out or is not
     /// known here.
     pub(super) selecting: Option<&'a str>,
+    /// The lists of events, up to such an option.
+    pub(super) events: Vec<&'a str>,
     /// The program and its arguments; empty if the recorder ran none, or if they cannot be found.
     pub(super) ran: &'a [String],
 }
@@ -69,6 +71,7 @@ pub(super) fn told(words: &[String]) -> Told<'_> {
         Some(at) => words.get(at.saturating_add(1)..).unwrap_or_default(),
         None => &[],
     };
+    let mut events = Vec::new();
     while let Some((word, behind)) = rest.split_first() {
         let Some(option) = word.strip_prefix('-').filter(|option| !option.is_empty()) else {
             break;
@@ -95,14 +98,63 @@ pub(super) fn told(words: &[String]) -> Told<'_> {
             let ran = mark.and_then(|mark| behind.get(mark.saturating_add(1)..));
             return Told {
                 selecting: Some(word),
+                events,
                 ran: ran.unwrap_or_default(),
             };
+        }
+        if has_value && is_of_events(option) {
+            events.extend(behind.first().map(String::as_str));
+        } else {
+            events.extend(own_events(option));
         }
         rest = behind.get(usize::from(has_value)..).unwrap_or_default();
     }
     Told {
         selecting: None,
+        events,
         ran: rest,
+    }
+}
+
+/// Whether the value in the word behind this option is a list of events.
+fn is_of_events(option: &str) -> bool {
+    option == "-event" || (!option.starts_with('-') && option.ends_with('e'))
+}
+
+/// Returns the list of events that the word of an option has in itself (`--event=x`, `-qex`).
+fn own_events(option: &str) -> Option<&str> {
+    if let Some(long) = option.strip_prefix('-') {
+        return long.strip_prefix("event=");
+    }
+    let of_value = |letter: char| VALUE_LETTERS.contains(letter) || letter == 'z';
+    let at = option.find(of_value)?;
+    option.get(at..)?.strip_prefix('e')
+}
+
+/// Returns the words of a list of events; commas within terms (`x/a=1,b/`) are no end of one.
+pub(super) fn words(list: &str) -> Vec<&str> {
+    let (mut words, mut start, mut is_in_terms) = (Vec::new(), 0, false);
+    for (at, letter) in list.char_indices() {
+        match letter {
+            // A regular expression begins with one.
+            '/' if at > start => is_in_terms = !is_in_terms,
+            ',' if !is_in_terms => {
+                words.push(&list[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    words.push(&list[start..]);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// Returns the name of a word without the terms behind it.
+pub(super) fn without_terms(word: &str) -> &str {
+    match word.strip_suffix('/').and_then(|rest| rest.split_once('/')) {
+        Some((name, _)) if !name.is_empty() => name,
+        _ => word,
     }
 }
 
@@ -137,7 +189,7 @@ fn letters(option: &str) -> (bool, bool) {
 mod tests {
     use super::*;
 
-    fn words(line: &str) -> Vec<String> {
+    fn words_of(line: &str) -> Vec<String> {
         line.split(' ').map(str::to_owned).collect()
     }
 
@@ -157,7 +209,7 @@ mod tests {
             ("harness record -e sched:* -gm 4M -o - -z=3 ls -a", "ls -a"),
             ("perf record -q -- record -- -a", "record -- -a"),
         ] {
-            let words = words(line);
+            let words = words_of(line);
             let told = told(&words);
             assert_eq!(
                 (told.selecting, told.ran.join(" ")),
@@ -174,7 +226,7 @@ mod tests {
             ("perf record --of-the-future ls", "--of-the-future", ""),
             ("harness record -e a:b --filter x ls", "--filter", ""),
         ] {
-            let words = words(line);
+            let words = words_of(line);
             let told = told(&words);
             assert_eq!(
                 (told.selecting, told.ran.join(" ")),
@@ -182,14 +234,37 @@ mod tests {
             );
         }
         for without in ["perf record", "perf record -q --", "harness trace ls", ""] {
-            assert_eq!(told(&words(without)), Told::default(), "{without}");
+            assert_eq!(told(&words_of(without)), Told::default(), "{without}");
         }
+    }
+
+    #[test]
+    fn the_lists_of_events_are_found_in_every_form_of_the_option() {
+        for (line, lists) in [
+            (
+                "harness record -e write,close -o x -- ls -e y",
+                "write,close",
+            ),
+            ("harness record -qe write --event close ls", "write close"),
+            (
+                "harness record -gewrite --event=close -o e ls",
+                "write close",
+            ),
+            ("perf record -m 1 -o e -F 9 ls", ""),
+            ("perf record -omine -e a:b ls", "a:b"),
+        ] {
+            assert_eq!(told(&words_of(line)).events.join(" "), lists, "{line}");
+        }
+        assert_eq!(words("a/x=1,y/,b,{c,d}"), ["a/x=1,y/", "b", "{c", "d}"]);
+        assert_eq!(words("/^open,%file,"), ["/^open", "%file"]);
+        assert_eq!(without_terms("write/nr=1/"), "write");
+        assert_eq!(without_terms("/^open"), "/^open");
     }
 
     #[test]
     fn one_program_by_another_path_is_the_same_and_what_it_is_given_counts() {
         let is =
-            |one: &str, other: &str| is_same(&words(one), &other.split(' ').collect::<Vec<_>>());
+            |one: &str, other: &str| is_same(&words_of(one), &other.split(' ').collect::<Vec<_>>());
         assert!(is("/bin/sh -c x", "sh -c x") && is("./a b", "../c/a b"));
         assert!(!is("sh -c x", "bash -c x") && !is("sh -c x", "sh -c y"));
         assert!(!is("mkdir a", "mkdir") && !is("mkdir", "mkdir a") && !is("mkdir a/b", "mkdir b"));

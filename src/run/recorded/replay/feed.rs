@@ -1,16 +1,15 @@
 //! Feeds the records of a file to the reader, one by one.
 
 use super::super::sum::Sum;
-use super::{RecordedRun, ReplayError, command};
+use super::{RecordedRun, ReplayError};
 use crate::plan::{EventsPlan, Reach};
 use crate::run::GRACE;
 use crate::run::reader::{Life, Reader};
 use crate::run::{Fired, Observer, Setting, Turn};
 use crate::verdict::{About, Finding, Kind, Known, Run};
-use perf_live::events::{Account, EventAccount, MEMORY, Origin};
+use perf_live::events::{Account, EventAccount, EventRequest, MEMORY, Origin};
 use perf_live::sandbox::World;
 use perf_live::units::{ExitKind, SoftwareEvent};
-use perf_records::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
 use perf_records::perfdata::{self, EventDesc};
 use perf_records::record::kind;
 use perf_records::space::Stack;
@@ -54,6 +53,7 @@ impl RecordedRun {
             },
             None => Setting {
                 attached: !self.is_from_exec(),
+                convention: self.convention(plan),
                 ..Setting::default()
             },
         };
@@ -118,84 +118,36 @@ impl RecordedRun {
         })
     }
 
-    /// Returns what another tool's recording does not say, a line each.
-    fn untold(&self) -> Vec<String> {
-        let mut untold = Vec::new();
-        let counts_lost = |event: &&EventDesc| event.attr.read_format.has(ReadFormat::LOST);
-        if !self.events.iter().all(|event| counts_lost(&event)) {
-            untold.push(
-                "the recording does not say whether records were lost at its end (PERF_FORMAT_LOST)"
-                    .to_owned(),
-            );
-        }
-        if !self.has_end {
-            untold.push("the recording does not say where its records end".to_owned());
-        }
-        untold
-    }
-
-    /// Returns why another tool did not record all that the workload did, or may not have, a line
-    /// each: neither that an event is there nor that it is not says anything then.
-    fn may_lack(&self, plan: &EventsPlan) -> Vec<String> {
-        let mut untold = Vec::new();
-        let told = self.command.as_deref().map(command::told);
-        match told.map(|told| told.selecting) {
-            Some(None) => {}
-            Some(Some(option)) => untold.push(format!(
-                "it was recorded with `{option}`, which may leave out what the workload did, or take in what others did"
-            )),
-            None => untold.push("the recording does not say with which options it was made".to_owned()),
-        }
-        let is_asked = |event: &&EventDesc| {
-            let mut requests = plan.requests.iter();
-            requests.any(|request| request.name == event.name)
+    /// Returns the requests of the plan for each event; none for an event that the plan does not
+    /// use. Events of the same name are in the same order in both. What the plan would record twice,
+    /// as a call and as a tracepoint that was asked for, another tool may have recorded once.
+    fn origins(&self, plan: &EventsPlan) -> Vec<Vec<Origin>> {
+        let is_of = |event: &EventDesc, request: &EventRequest| {
+            let same =
+                || SoftwareEvent::parse(&event.name).is_some_and(|it| it.name() == request.name);
+            request.name == event.name || same()
         };
-        for event in self.events.iter().filter(is_asked) {
-            let (attr, name) = (&event.attr, &event.name);
-            if !has_every_occurrence(attr) {
-                untold.push(format!("the recording does not hold every `{name}`"));
-            }
-            if attr.flags.has(AttrFlags::WRITE_BACKWARD) {
-                untold.push(format!(
-                    "the recording holds the last `{name}` alone: older ones were overwritten"
-                ));
-            }
-            if self.is_from_exec() && !attr.flags.has(AttrFlags::INHERIT) {
-                untold.push(format!(
-                    "the recording holds `{name}` of the first process alone"
-                ));
-            }
-        }
-        untold
-    }
-
-    /// Whether its events began with a program that the recorder executed; if not, they show tasks
-    /// that already ran.
-    fn is_from_exec(&self) -> bool {
-        let mut events = self.events.iter();
-        events.any(|event| event.attr.flags.has(AttrFlags::ENABLE_ON_EXEC))
-    }
-
-    /// Returns the request of the plan for each event; `None` for an event that the plan does not
-    /// use. Events of the same name are in the same order in both.
-    fn origins(&self, plan: &EventsPlan) -> Vec<Option<Origin>> {
         let mut used = vec![false; plan.requests.len()];
-        let mut origin = |event: &EventDesc| {
+        let mut own = |event: &EventDesc| {
             if event.name == MEMORY && self.saved.is_some() {
-                return Some(Origin::Memory);
+                return vec![Origin::Memory];
             }
             let mut requests = plan.requests.iter().zip(&mut used);
             let place = requests.position(|(request, used)| {
-                let same = || {
-                    SoftwareEvent::parse(&event.name).is_some_and(|it| it.name() == request.name)
-                };
-                let is_it = (request.name == event.name || same()) && !*used;
+                let is_it = is_of(event, request) && !*used;
                 *used |= is_it;
                 is_it
             });
-            place.map(Origin::Request)
+            place.map(Origin::Request).into_iter().collect()
         };
-        self.events.iter().map(&mut origin).collect()
+        let mut all: Vec<Vec<Origin>> = self.events.iter().map(&mut own).collect();
+        let rest = plan.requests.iter().enumerate().zip(used);
+        for ((place, request), _) in rest.filter(|(_, used)| !used) {
+            if let Some(at) = self.events.iter().position(|event| is_of(event, request)) {
+                all[at].push(Origin::Request(place));
+            }
+        }
+        all
     }
 
     /// Returns the time up to which calls were overwritten; `None` if none were.
@@ -214,12 +166,14 @@ impl RecordedRun {
         mut since: Option<Nanos>,
     ) -> Result<Vec<String>, ReplayError> {
         let origins = self.origins(plan);
-        if let Some(chains) = reader.chains() {
-            for (event, origin) in self.events.iter().zip(&origins) {
-                if let Some(Origin::Request(place)) = origin {
-                    chains.has_registers(*place, event.attr.user_registers);
+        for (event, origins) in self.events.iter().zip(&origins) {
+            for origin in origins {
+                if let Origin::Request(place) = origin {
+                    reader.has_registers(*place, event.attr.user_registers);
                 }
             }
+        }
+        if let Some(chains) = reader.chains() {
             chains.recorded(self.origin.clone());
         }
         let mut strangers = 0_u64;
@@ -237,12 +191,15 @@ impl RecordedRun {
                 strangers += u64::from(record.header().kind < kind::OWN);
                 continue;
             };
-            let origin = origins.get(event).copied().flatten();
-            if origin.is_none() && record.header().kind == kind::SAMPLE {
+            let origins = origins.get(event).map_or(&[][..], Vec::as_slice);
+            if record.header().kind != kind::SAMPLE {
+                let origin = origins.first().copied().unwrap_or(Origin::SideBand);
+                reader.take(Cpu(0), layout, origin, record.bytes)?;
                 continue;
             }
-            let origin = origin.unwrap_or(Origin::SideBand);
-            reader.take(Cpu(0), layout, origin, record.bytes)?;
+            for origin in origins {
+                reader.take(Cpu(0), layout, *origin, record.bytes)?;
+            }
         }
         let meta = records.meta();
         sum.events(&meta.events, meta.tracing.as_ref());
@@ -269,17 +226,6 @@ impl RecordedRun {
         }
         Ok(untold)
     }
-}
-
-/// Whether every occurrence of a tracepoint is a sample, at any period: if its samples have a
-/// period, the kernel makes one for each occurrence (`perf_swevent_event()`).
-fn has_every_occurrence(attr: &StoredAttr) -> bool {
-    let is_each = match attr.period_or_frequency {
-        0 => false,
-        1 => true,
-        _ => attr.sample_type.has(SampleType::PERIOD),
-    };
-    is_each && !attr.flags.has(AttrFlags::FREQ)
 }
 
 /// Adds to a run the time that it took and the processes that outlived the main one, by the

@@ -8,8 +8,10 @@
 mod catalogue;
 mod command;
 mod feed;
+mod lacking;
 mod stream;
 mod wanted;
+mod ways;
 mod whole;
 
 use super::saved::Saved;

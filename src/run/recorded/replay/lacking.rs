@@ -1,0 +1,83 @@
+//! What a recording of another tool lacks, or does not say.
+
+use super::{RecordedRun, command};
+use crate::plan::EventsPlan;
+use perf_records::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
+use perf_records::perfdata::EventDesc;
+
+impl RecordedRun {
+    /// Returns what another tool's recording does not say, a line each.
+    pub(super) fn untold(&self) -> Vec<String> {
+        let mut untold = Vec::new();
+        let counts_lost = |event: &&EventDesc| event.attr.read_format.has(ReadFormat::LOST);
+        if !self.events.iter().all(|event| counts_lost(&event)) {
+            untold.push(
+                "the recording does not say whether records were lost at its end (PERF_FORMAT_LOST)"
+                    .to_owned(),
+            );
+        }
+        if !self.has_end {
+            untold.push("the recording does not say where its records end".to_owned());
+        }
+        untold
+    }
+
+    /// Returns why another tool did not record all that the workload did, or may not have, a line
+    /// each: neither that an event is there nor that it is not says anything then.
+    pub(super) fn may_lack(&self, plan: &EventsPlan) -> Vec<String> {
+        let mut untold = Vec::new();
+        let told = self.command.as_deref().map(command::told);
+        match told.as_ref().map(|told| told.selecting) {
+            Some(None) => {}
+            Some(Some(option)) => untold.push(format!(
+                "it was recorded with `{option}`, which may leave out what the workload did, or take in what others did"
+            )),
+            None => untold.push("the recording does not say with which options it was made".to_owned()),
+        }
+        untold.extend(self.chosen_calls().map(|words| {
+            format!(
+                "it was recorded with `-e {words}`: it holds these calls alone, and not by every way to make them"
+            )
+        }));
+        untold.extend(self.unseen_ways(plan));
+        let is_asked = |event: &&EventDesc| {
+            let mut requests = plan.requests.iter();
+            requests.any(|request| request.name == event.name)
+        };
+        for event in self.events.iter().filter(is_asked) {
+            let (attr, name) = (&event.attr, &event.name);
+            if !has_every_occurrence(attr) {
+                untold.push(format!("the recording does not hold every `{name}`"));
+            }
+            if attr.flags.has(AttrFlags::WRITE_BACKWARD) {
+                untold.push(format!(
+                    "the recording holds the last `{name}` alone: older ones were overwritten"
+                ));
+            }
+            if self.is_from_exec() && !attr.flags.has(AttrFlags::INHERIT) {
+                untold.push(format!(
+                    "the recording holds `{name}` of the first process alone"
+                ));
+            }
+        }
+        untold
+    }
+
+    /// Whether its events began with a program that the recorder executed; if not, they show tasks
+    /// that already ran.
+    pub(super) fn is_from_exec(&self) -> bool {
+        let mut events = self.events.iter();
+        events.any(|event| event.attr.flags.has(AttrFlags::ENABLE_ON_EXEC))
+    }
+}
+
+/// Whether every occurrence of a tracepoint is a sample, at any period: if its samples have a
+/// period, the kernel makes one for each occurrence (`perf_swevent_event()`).
+fn has_every_occurrence(attr: &StoredAttr) -> bool {
+    let is_each = match attr.period_or_frequency {
+        0 => false,
+        1 => true,
+        _ => attr.sample_type.has(SampleType::PERIOD),
+    };
+    is_each && !attr.flags.has(AttrFlags::FREQ)
+}
