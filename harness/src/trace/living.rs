@@ -78,5 +78,5 @@ pub(super) fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     if lives_on {
         note!("harness: the processes live on, untraced");
     }
-    printer.finish(&account, None)
+    printer.finish((&account, &[]), None)
 }

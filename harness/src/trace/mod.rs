@@ -363,7 +363,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     if let Some(directory) = directory {
         directory.remove().map_err(RunError::WorkDir)?;
     }
-    printer.finish(&run.account, run.exit.yes().copied())
+    printer.finish((&run.account, &[]), run.exit.yes().copied())
 }
 
 /// What the reader must know of the run: the sandbox's init, its directory, and the workload.

@@ -219,10 +219,10 @@ impl<'a> Printer<'a> {
     }
 
     /// Writes the rest and the remarks on all; returns the exit status, which is the workload's if
-    /// known.
+    /// known. With `parts`, a line each, not every occurrence of what is shown was recorded.
     pub(super) fn finish(
         mut self,
-        account: &Account,
+        (account, parts): (&Account, &[String]),
         exit: Option<ExitKind>,
     ) -> Result<u8, Trouble> {
         self.tell_spans(|spans, tell| {
@@ -231,8 +231,9 @@ impl<'a> Printer<'a> {
             }
         });
         let lost = account.lost();
-        let is_complete = account.is_complete();
-        let complaints = account.complaints();
+        let is_complete = account.is_complete() && parts.is_empty();
+        let mut complaints = account.complaints();
+        complaints.extend_from_slice(parts);
         if let Some((summary, order)) = &self.form.summary {
             match self.form.format {
                 Format::Json => summary.json(&mut self.text, *order),

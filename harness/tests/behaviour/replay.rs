@@ -2,6 +2,7 @@
 
 mod conventions;
 mod damaged;
+mod foreign;
 mod given;
 
 use crate::support::project::{Project, Run};

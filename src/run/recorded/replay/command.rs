@@ -158,6 +158,12 @@ pub(super) fn without_terms(word: &str) -> &str {
     }
 }
 
+/// Whether the terms of a word stop its event after a number of records.
+pub(super) fn is_limited(word: &str) -> bool {
+    let mut parts = word.split(['/', ',']).skip(1);
+    parts.any(|term| term.trim().starts_with("nr="))
+}
+
 /// Whether two command lines run the same program with the same arguments; its folder may differ.
 pub(super) fn is_same(one: &[String], other: &[&str]) -> bool {
     let name = |path: &str| path.rsplit('/').next().map(str::to_owned);
@@ -259,6 +265,7 @@ mod tests {
         assert_eq!(words("/^open,%file,"), ["/^open", "%file"]);
         assert_eq!(without_terms("write/nr=1/"), "write");
         assert_eq!(without_terms("/^open"), "/^open");
+        assert!(is_limited("write/call-graph=no,nr=1/") && !is_limited("write/freq=1/"));
     }
 
     #[test]

@@ -108,6 +108,10 @@ impl RecordedRun {
                 }
             }
         };
+        if self.architecture.is_none() {
+            let said = "the recording does not say of which architecture its machine was: calls have other numbers on others";
+            untold.push(said.to_owned());
+        }
         let run = lived(run, life);
         let found = |kind| move |why| Finding::new(kind, About::Run, why);
         let may_lack = may_lack.into_iter().map(found(Kind::Lost));

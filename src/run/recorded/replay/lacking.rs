@@ -40,6 +40,25 @@ impl RecordedRun {
             )
         }));
         untold.extend(self.unseen_ways(plan));
+        untold.extend(self.parts(plan));
+        untold
+    }
+
+    /// Returns of which events of a plan another tool recorded samples or some alone, a line each.
+    #[must_use]
+    pub fn parts(&self, plan: &EventsPlan) -> Vec<String> {
+        let mut parts = Vec::new();
+        if self.saved.is_some() {
+            return parts;
+        }
+        let told = self.command.as_deref().map(command::told);
+        let lists = told.iter().flat_map(|told| &told.events);
+        let limited = lists.flat_map(|list| command::words(list));
+        parts.extend(
+            limited
+                .filter(|word| command::is_limited(word))
+                .map(|word| format!("the recording holds the first records alone of `{word}`")),
+        );
         let is_asked = |event: &&EventDesc| {
             let mut requests = plan.requests.iter();
             requests.any(|request| request.name == event.name)
@@ -47,20 +66,20 @@ impl RecordedRun {
         for event in self.events.iter().filter(is_asked) {
             let (attr, name) = (&event.attr, &event.name);
             if !has_every_occurrence(attr) {
-                untold.push(format!("the recording does not hold every `{name}`"));
+                parts.push(format!("the recording does not hold every `{name}`"));
             }
             if attr.flags.has(AttrFlags::WRITE_BACKWARD) {
-                untold.push(format!(
+                parts.push(format!(
                     "the recording holds the last `{name}` alone: older ones were overwritten"
                 ));
             }
             if self.is_from_exec() && !attr.flags.has(AttrFlags::INHERIT) {
-                untold.push(format!(
+                parts.push(format!(
                     "the recording holds `{name}` of the first process alone"
                 ));
             }
         }
-        untold
+        parts
     }
 
     /// Whether its events began with a program that the recorder executed; if not, they show tasks

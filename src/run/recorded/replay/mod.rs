@@ -45,6 +45,8 @@ pub struct RecordedRun {
     events: Vec<EventDesc>,
     formats: HashMap<TracepointName, Arc<Format>>,
     release: Option<String>,
+    /// The architecture of its machine, as `uname -m` has it, if the file says so.
+    architecture: Option<String>,
     origin: Origin,
     saved: Option<Saved>,
     /// The world and the start of a run that was on this machine just now.
@@ -99,6 +101,18 @@ pub enum ReplayError {
         /// The place.
         source: ReadError,
     },
+    /// The file is of a machine whose calls have other numbers.
+    #[error(
+        "the recording `{path}` is of {architecture}, and the calls that are known here are those \
+         of {}",
+        std::env::consts::ARCH
+    )]
+    Elsewhere {
+        /// The file.
+        path: PathBuf,
+        /// Its architecture, as `uname -m` has it.
+        architecture: String,
+    },
     /// The file is not as it was written.
     #[error("the recording `{path}` was changed or damaged after it was written")]
     Damaged {
@@ -137,6 +151,7 @@ impl RecordedRun {
             events: Vec::new(),
             formats: HashMap::new(),
             release: None,
+            architecture: None,
             origin: Origin::default(),
             saved: None,
             machine: None,
@@ -159,6 +174,16 @@ impl RecordedRun {
         recording.origin = meta.origin();
         recording.wall_clock_offset = meta.wall_clock_offset();
         recording.release = meta.text(Feature::OSRELEASE);
+        let named = meta.text(Feature::ARCH);
+        recording.architecture = named.filter(|name| !name.is_empty());
+        if let Some(other) = &recording.architecture
+            && other != std::env::consts::ARCH
+        {
+            return Err(ReplayError::Elsewhere {
+                path: path.to_owned(),
+                architecture: other.clone(),
+            });
+        }
         if let Some(bytes) = meta.features.get(&Saved::FEATURE) {
             let saved = Saved::from_bytes(bytes).map_err(|why| ReplayError::Saved {
                 path: path.to_owned(),
