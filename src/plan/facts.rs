@@ -12,6 +12,8 @@ pub struct Facts<'a> {
     pub release: &'a str,
     /// Whether a command can be found in the path that workloads get.
     pub has_command: &'a dyn Fn(&str) -> bool,
+    /// For a recorded run, that what is lacking may have been there; `None` for this machine.
+    pub untold: Option<&'a str>,
     /// The size of a CPU's ring where a scenario says nothing of it, in bytes.
     pub default_ring: u64,
     /// Returns what the machine lacks of a feature, in words; `None` for nothing.

@@ -76,6 +76,7 @@ pub use people::WorldPlan;
 use people::{owners, world};
 pub use recorded::RecordWish;
 use requires::Unmet;
+pub(crate) use requires::of_command;
 pub use requires::{Lack, LackOf};
 pub use rings::{allowed_ring, default_ring, ring_pages};
 pub use source::Unit;
@@ -132,6 +133,9 @@ pub struct Plan {
     pub marks: Marks,
     /// What the snapshot shows; `None` without a snapshot.
     pub view: Option<View>,
+    /// What the scenario requires of a machine beside its kernel's version and events, and this one
+    /// has, as reports name it.
+    pub met: BTreeSet<String>,
     /// What this machine lacks, and what is therefore not judged.
     pub notes: Vec<String>,
     /// Why the run is known to fail; `None` if it is to pass.
@@ -316,6 +320,7 @@ pub fn resolve(
         confinement,
         stated: scenario.beside.calls.clone(),
         marks: expected.marks,
+        met: requires::met(scenario, facts),
         notes,
         expect_failure: scenario.expect_failure.clone(),
         faults: expected.faults,

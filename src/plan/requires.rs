@@ -17,6 +17,8 @@ pub enum LackOf {
     /// In the machine apart from its kernel: programs, rights, settings, processors; or in a
     /// recording.
     Machine,
+    /// In what a recording says of its machine: whether that lacked it is not known.
+    Recording,
 }
 
 /// A requirement that is not met.
@@ -109,6 +111,14 @@ fn lacking(
     catalogue: &dyn Catalogue,
 ) -> Result<Vec<(LackOf, String)>, HostError> {
     let mut lacking = Vec::new();
+    let of = |of: LackOf| match facts.untold {
+        None => of,
+        Some(_) => LackOf::Recording,
+    };
+    let told = |what: String| match facts.untold {
+        None => what,
+        Some(untold) => format!("{what}: {untold}"),
+    };
     if let Some(arch) = needs.arch
         && arch != Architecture::OWN
     {
@@ -123,20 +133,40 @@ fn lacking(
     }
     for name in &needs.tracepoints {
         if !has_tracepoint(name, catalogue)? {
-            lacking.push((LackOf::Kernel, format!("tracepoint `{name}`")));
+            lacking.push((of(LackOf::Kernel), format!("tracepoint `{name}`")));
         }
     }
     for command in &needs.commands {
         if !(facts.has_command)(command) {
-            lacking.push((LackOf::Machine, format!("command `{command}`")));
+            lacking.push((of(LackOf::Machine), told(of_command(command))));
         }
     }
     for feature in &needs.features {
         if let Some(why) = (facts.lacks)(*feature) {
-            lacking.push((LackOf::Kernel, format!("{}: {why}", feature.word())));
+            lacking.push((of(LackOf::Kernel), format!("{}: {why}", feature.word())));
         }
     }
     Ok(lacking)
+}
+
+/// Returns the commands and features that a scenario requires in any way and that are there.
+pub(super) fn met(scenario: &Scenario, facts: &Facts<'_>) -> BTreeSet<String> {
+    let requires = &scenario.requires;
+    let needs = [&requires.soft, &requires.hard, &requires.best_effort];
+    let commands = needs.into_iter().flat_map(|needs| &needs.commands);
+    let commands = commands.filter(|command| (facts.has_command)(command));
+    let features = needs.into_iter().flat_map(|needs| &needs.features);
+    let features = features.filter(|feature| (facts.lacks)(**feature).is_none());
+    let features = features.map(|feature| feature.word().to_owned());
+    commands
+        .map(|command| of_command(command))
+        .chain(features)
+        .collect()
+}
+
+/// A command as reports name it.
+pub(crate) fn of_command(command: &str) -> String {
+    format!("command `{command}`")
 }
 
 fn has_tracepoint(

@@ -216,6 +216,7 @@ fn resolved_by(
     let has_command = |command: &str| command == "true";
     let signatures = expected::signatures();
     let facts = Facts {
+        untold: None,
         every_call: false,
         every_path: false,
         signatures: &signatures,

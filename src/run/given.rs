@@ -3,8 +3,9 @@
 
 use super::recorded::Sum;
 use crate::matching::Matcher;
-use crate::plan::{FaultPlan, Plan};
-use crate::scenario::FileSource;
+use crate::plan::{FaultPlan, Plan, WorldPlan};
+use crate::scenario::{FileSource, Workload};
+use perf_live::sandbox::WorldSpec;
 use perf_records::units::shown_path;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
@@ -35,6 +36,24 @@ pub(super) fn to_lay_out(plan: &Plan, scenario: &Path) -> Result<Sums, UnreadFil
         FileSource::Content(text) => Ok(text.clone().into_bytes()),
         FileSource::From(path) => read(base.join(path)),
     })
+}
+
+/// Returns the places of what a scenario gives its run.
+pub(super) fn laid(plan: &Plan) -> Vec<String> {
+    let Workload {
+        env, stdin, files, ..
+    } = &plan.workload;
+    let given = |is_given: bool, place: &str| is_given.then(|| place.to_owned());
+    let is_of_its_own = |world: &WorldPlan| world.spec != WorldSpec::default();
+    let places = [
+        given(!env.is_empty(), "workload.env"),
+        given(stdin.is_some(), "workload.stdin"),
+        given(plan.world.as_ref().is_some_and(is_of_its_own), "sandbox"),
+        given(!plan.faults.is_empty(), "faults"),
+    ];
+    let files = files.keys();
+    let files = files.map(|path| format!("workload.files.{}", path.display()));
+    places.into_iter().flatten().chain(files).collect()
 }
 
 /// Returns the places of what differs.

@@ -128,6 +128,8 @@ pub(super) fn started(
         init,
         command: argv.map(str::to_owned).collect(),
         given,
+        timeout: Some(plan.workload.timeout),
+        met: plan.met.clone(),
         initial,
         names,
         fault: extras.fault,

@@ -2,9 +2,9 @@
 
 use super::probes::Foreseen;
 use super::{Bench, Item, RecordedRun};
-use crate::plan::{self, Facts, Lack, Plan, PlanError, Resolved};
+use crate::plan::{self, Facts, Lack, LackOf, Plan, PlanError, Resolved};
 use crate::scenario::{Diagnostic, Programs, Scenario};
-use crate::verdict::Finding;
+use crate::verdict::{About, Finding};
 use perf_live::errors::chain;
 use perf_live::files;
 use perf_live::host::Catalogue;
@@ -127,8 +127,17 @@ pub(super) fn ready(
             None => Ready::Plan(Box::new(plan.with_patience(bench.patience)), description),
         },
         Resolved::Unmet(lacks) => Ready::Unmet(findings(lacks)),
-        Resolved::Refused(lacks) => Ready::Refused(findings(lacks)),
+        Resolved::Refused(lacks) => Ready::Refused(refused(lacks)),
     })
+}
+
+/// What a scenario must have: that it is lacking is a failure, that this is not known is none.
+fn refused(lacks: Vec<Lack>) -> Vec<Finding> {
+    let finding = |lack: Lack| match lack.of {
+        LackOf::Recording => Finding::unknown(About::Machine, lack.text),
+        LackOf::Kernel | LackOf::Machine => lack.into(),
+    };
+    lacks.into_iter().map(finding).collect()
 }
 
 fn findings(lacks: Vec<Lack>) -> Vec<Finding> {

@@ -10,6 +10,7 @@ use crate::plan::{CrashPlan, Plan};
 use crate::verdict::{About, Finding, Known, Run};
 use perf_live::errors::chain;
 use std::path::Path;
+use std::time::Duration;
 
 /// Judges a recorded run as [`attempt`](super::attempt) judges a live one. What the recording does
 /// not say is neither met nor failed.
@@ -104,7 +105,14 @@ fn is_of(
         return unknown(why);
     }
     let Some(was) = recording.given() else {
-        return Ok(());
+        let laid = given::laid(plan);
+        return match laid.is_empty() {
+            true => Ok(()),
+            false => unknown(format!(
+                "the recording does not say whether its run was given the same {}: `harness run --save` keeps that",
+                quoted(&laid).join(", ")
+            )),
+        };
     };
     let is = match given::to_lay_out(plan, file) {
         Ok(is) => is,
@@ -114,16 +122,49 @@ fn is_of(
     if others.is_empty() {
         return Ok(());
     }
-    let places: Vec<_> = others.iter().map(|place| format!("`{place}`")).collect();
     unknown(format!(
         "the recording is of a run with another {}: record the scenario again (`--save`)",
-        places.join(", another ")
+        quoted(&others).join(", another ")
     ))
+}
+
+fn quoted<T: std::fmt::Display>(places: &[T]) -> Vec<String> {
+    places.iter().map(|place| format!("`{place}`")).collect()
+}
+
+/// Holds a recorded run to the time that a scenario gives it, which may be another than it had.
+fn in_time(run: Run<()>, then: Option<Duration>, limit: Duration) -> Result<Run<()>, NoRun> {
+    let is_otherwise =
+        |is: fn(&Duration, &Duration) -> bool| then.is_none_or(|then| is(&limit, &then));
+    Ok(match run.timed_out {
+        // What it would have done until then is not known, nor how it would have ended.
+        Known::Yes(true) if is_otherwise(Duration::gt) => {
+            let text = format!(
+                "the recorded run was ended at its limit{}, and the scenario gives it {limit:?}",
+                then.map_or_else(String::new, |then| format!(" of {then:?}"))
+            );
+            return Err(Finding::unknown(About::Limit("timeout".to_owned()), text).into());
+        }
+        Known::Yes(false) if is_otherwise(Duration::lt) => match run.took {
+            Some(took) if took <= limit => run,
+            Some(took) => Run {
+                timed_out: Known::Yes(true),
+                outlasted: Some(took),
+                ..run
+            },
+            None => Run {
+                timed_out: Known::No("the recording does not say how long the run took".to_owned()),
+                ..run
+            },
+        },
+        _ => run,
+    })
 }
 
 fn replay(bench: &Bench<'_>, plan: &Plan, recording: &RecordedRun) -> Result<Run, NoRun> {
     let mut collector = Collector::new(plan);
-    let mut run = recording.replay(&plan.events, &mut collector)?;
+    let run = recording.replay(&plan.events, &mut collector)?;
+    let mut run = in_time(run, recording.timeout(), plan.workload.timeout)?;
     if let Some(kept) = recording.changes() {
         let (before, witnessed) = crash::kept(kept);
         let left = run.left.clone();

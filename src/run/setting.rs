@@ -12,9 +12,10 @@ use perf_live::gate::Log;
 use perf_records::record::{LayoutTable, Sample};
 use perf_records::space::Stack;
 use perf_records::units::{Cpu, Nanos, Pid, Tid};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use syscall_model::files::Initial;
 use syscall_model::{Actor, Observation, Remembered};
 
@@ -157,6 +158,10 @@ pub struct Setting {
     /// A sum over each thing that it is given besides, by its place in the scenario; kept with its
     /// recording. `None` if that is not known.
     pub given: Option<BTreeMap<String, u64>>,
+    /// How long it may take; `None` for as long as it likes, or if that is not known.
+    pub timeout: Option<Duration>,
+    /// What its scenario requires of a machine and this one has, as reports name it.
+    pub met: BTreeSet<String>,
     /// The descriptors that the workload starts with.
     pub initial: Initial,
     /// The files under each name before the run; `None` if they are not known.

@@ -10,10 +10,10 @@ use super::{
     Bench, Control, Item, Options, PATH, RecordedRun, ScenarioReport, Subject, Update, lay_out,
 };
 
-use crate::plan::{Counting, Facts, MemoryReader, Plan, PlanError, Reach};
-use crate::scenario::Scenario;
+use crate::plan::{self, Counting, Facts, MemoryReader, Plan, PlanError, Reach};
+use crate::scenario::{Feature, Scenario};
 use crate::snapshot::Place;
-use crate::verdict::{About, Finding, Verdict};
+use crate::verdict::{About, Finding, Kind, Verdict};
 use perf_live::sandbox::{self, Program};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -21,6 +21,9 @@ use std::ffi::OsStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+/// Why a recorded run's machine may lack something.
+const UNTOLD: &str = "the recording does not say whether its machine has it";
 
 /// A set of scenarios, all of them read and resolved before the first runs.
 #[derive(Debug)]
@@ -138,6 +141,7 @@ impl<'a> Suite<'a> {
             without_bpf: without_bpf.as_deref(),
             release: &bench.release,
             has_command: &has_command,
+            untold: None,
             default_ring: bench.default_ring(),
             // A missing right is reported by the caller, once for the suite.
             reach: bench.reach().unwrap_or_default(),
@@ -152,17 +156,24 @@ impl<'a> Suite<'a> {
             counting: Counting::Live(&|event| bench.cannot_count(event)),
         };
         let counted = recording.map(RecordedRun::counted).unwrap_or_default();
-        // Whatever a recorded run needed was there when it took place.
+        let met = |what: &str| recording.is_some_and(|it| it.met(what));
+        let had_command = |command: &str| met(&plan::of_command(command));
+        let had_feature = |feature: Feature| match met(feature.word()) {
+            true => None,
+            false => Some(UNTOLD.to_owned()),
+        };
+        // Whatever else a recorded run needed was there when it took place.
         let facts = match recording {
             None => facts,
             Some(recording) => Facts {
+                untold: Some(UNTOLD),
                 reader: recording.memory().reader,
                 without_bpf: Some("the recording does not hold what calls were given"),
-                has_command: &|_| true,
+                has_command: &had_command,
                 reach: recording.reach(),
                 io_uring_disabled: None,
                 is_root: true,
-                lacks: &|_| None,
+                lacks: &had_feature,
                 cannot_limit: &|_| None,
                 cannot_tell: &|_| None,
                 counting: Counting::Recorded(&counted),
@@ -274,7 +285,11 @@ impl<'a> Suite<'a> {
                 report.findings.clone_from(findings);
             }
             Some((_, Ready::Refused(findings))) => {
-                report.verdict = Verdict::Fail;
+                let is_known = |finding: &Finding| finding.kind != Kind::Unknown;
+                report.verdict = match findings.iter().any(is_known) {
+                    true => Verdict::Fail,
+                    false => Verdict::Incomplete,
+                };
                 report.findings.clone_from(findings);
             }
             Some((item, Ready::Plan(plan, description))) => {

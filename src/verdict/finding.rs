@@ -248,7 +248,7 @@ impl From<Lack> for Finding {
     fn from(lack: Lack) -> Self {
         let about = match lack.of {
             LackOf::Kernel => About::Kernel,
-            LackOf::Machine => About::Machine,
+            LackOf::Machine | LackOf::Recording => About::Machine,
         };
         Self::new(Kind::Unmet, about, lack.text)
     }

@@ -4,6 +4,7 @@ use super::finding::{About, Finding, Kind};
 use super::{Known, Run};
 use crate::plan::Plan;
 use perf_live::units::Limit;
+use std::time::Duration;
 
 /// Returns findings on limits that were reached and not expected, the timeout first.
 pub(super) fn unexpected(plan: &Plan, run: &Run) -> Vec<Finding> {
@@ -13,15 +14,16 @@ pub(super) fn unexpected(plan: &Plan, run: &Run) -> Vec<Finding> {
         _ if plan.expect.limit == Some(Limit::Timeout) => {}
         Known::Yes(false) => {}
         Known::Yes(true) => {
-            let text = format!("the workload did not end within {limit:?} and was killed");
+            let text = match run.outlasted {
+                None => format!("the workload did not end within {limit:?} and was killed"),
+                Some(took) => too_long(took, limit),
+            };
             findings.push(Finding::new(Kind::TooLong, about(Limit::Timeout), text));
         }
         Known::No(why) => {
             let text = match run.took {
                 Some(took) if took <= limit => None,
-                Some(took) => Some(format!(
-                    "the workload took {took:?}, and the scenario gives it {limit:?}"
-                )),
+                Some(took) => Some(too_long(took, limit)),
                 None => Some(why.clone()),
             };
             findings.extend(text.map(|text| Finding::unknown(about(Limit::Timeout), text)));
@@ -45,6 +47,10 @@ pub(super) fn unexpected(plan: &Plan, run: &Run) -> Vec<Finding> {
         findings.push(Finding::new(kind, about(struck.limit), text));
     }
     findings
+}
+
+fn too_long(took: Duration, limit: Duration) -> String {
+    format!("the workload took {took:?}, and the scenario gives it {limit:?}")
 }
 
 fn about(limit: Limit) -> About {

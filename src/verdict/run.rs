@@ -59,6 +59,9 @@ pub struct Run<T = Normalised> {
     /// All calls, of loaders and from before its start as well, where it has faults;
     /// `None` unless every event is kept ([`Plan::keeps_all`](crate::plan::Plan)).
     pub held: Option<Normalised>,
+    /// How long a recorded run took, where the scenario gives it less time than it had then: as
+    /// that of the scenario it would have been killed.
+    pub outlasted: Option<Duration>,
     /// The log of what it changed, where the states after a power cut are asked for.
     pub changes: Option<Box<Built>>,
     /// What a recovery makes of the states that a power cut may leave.
@@ -97,6 +100,7 @@ impl Run<()> {
             programs: Programs::new(),
             faults: Known::No(unknown("say what was done to calls")),
             held: None,
+            outlasted: None,
             changes: None,
             crash: Known::No(unknown("hold what files had in them")),
             base: Known::No("the baseline was not run".to_owned()),
@@ -151,6 +155,7 @@ impl Run<()> {
             needs: self.needs,
             programs: self.programs,
             held: self.held,
+            outlasted: self.outlasted,
             changes: self.changes,
             crash: self.crash,
             base: self.base,

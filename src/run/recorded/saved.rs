@@ -20,7 +20,8 @@ use perf_live::units::{ExitKind, Limit, Struck, Survivor, Usage};
 use perf_records::perfdata::Feature;
 use perf_records::units::Pid;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 use syscall_model::files::{FileKind, Initial};
 use syscall_model::select::Selection;
 
@@ -42,6 +43,12 @@ pub struct Saved {
     /// What the run was given besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::run) given: Option<Sums>,
+    /// How long the run was allowed to take, in nanoseconds; `None` for as long as it liked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    timeout: Option<u64>,
+    /// What its scenario required of the machine and the machine had.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(in crate::run) met: BTreeSet<String>,
     init: Option<u32>,
     reads_memory: bool,
     contents: u16,
@@ -184,6 +191,10 @@ impl Saved {
             requests: requests.map(request).collect(),
             command: setting.command.clone(),
             given: setting.given.clone(),
+            timeout: setting
+                .timeout
+                .map(|it| u64::try_from(it.as_nanos()).unwrap_or(u64::MAX)),
+            met: setting.met.clone(),
             init: setting.init.map(|pid| pid.0),
             reads_memory: setting.reads_memory,
             contents: plan.memory.contents,
@@ -386,6 +397,11 @@ impl Saved {
         requests
             .filter(move |(known, _)| known == name)
             .map(|(_, filter)| filter.as_deref())
+    }
+
+    /// How long the run was allowed to take, if that is known.
+    pub(in crate::run) fn timeout(&self) -> Option<Duration> {
+        self.timeout.map(Duration::from_nanos)
     }
 
     /// Returns the account of then.

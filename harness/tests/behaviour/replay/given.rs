@@ -85,3 +85,119 @@ fn a_recording_of_a_run_that_was_given_something_else_neither_passes_nor_fails_a
     assert_eq!(is[0].1, "incomplete", "{is:?}");
     assert!(is[0].2.concat().contains("cannot read `"), "{is:?}");
 }
+
+#[test]
+fn a_recording_that_does_not_say_what_its_run_was_given_says_nothing_about_a_scenario_that_gives_it_something()
+ {
+    require!(right_to_trace());
+    let project = Project::new();
+    let command = ["sh", "-c", "mkdir a; rmdir a"];
+    let harness = env!("CARGO_BIN_EXE_harness");
+    let kept = [
+        &[harness, "trace", "-o", "t", "--save", "kept.data", "--"],
+        &command[..],
+    ];
+    let recorded = [
+        &[
+            harness,
+            "record",
+            "-e",
+            "raw_syscalls:*",
+            "-o",
+            "recorded.data",
+            "--",
+        ],
+        &command[..],
+    ];
+    project.run(&[], &kept.concat()).assert_status(0);
+    project.run(&[], &recorded.concat()).assert_status(0);
+    let run = "run: [sh, -c, \"mkdir a; rmdir a\"]";
+    for file in ["kept.data", "recorded.data"] {
+        for (given, rest, place) in [
+            ("", "", None),
+            (", timeout: 9s", "sandbox: none\n", None),
+            (", files: { f: x }", "", Some("`workload.files.f`")),
+            (", env: { A: b }", "", Some("`workload.env`")),
+            (", stdin: x", "", Some("`workload.stdin`")),
+            ("", "sandbox: { network: host }\n", Some("`sandbox`")),
+            ("", "faults:\n- mkdir: { error: EIO }\n", Some("`faults`")),
+        ] {
+            let text = format!(
+                "workload: {{ {run}{given} }}\n{rest}expect: {{ count: {{ mkdir: 1 }} }}\nsnapshot: false"
+            );
+            project.scenario("judges", &text);
+            let is = judged(&project, &["--from", file, "scenarios/judges.yaml"]);
+            let said = place.map(|place| format!("was given the same {place}"));
+            let wanted = if said.is_some() { "incomplete" } else { "pass" };
+            assert_eq!(is[0].1, wanted, "{file}: {given}{rest}: {is:?}");
+            let why = is[0].2.concat();
+            assert!(said.is_none_or(|said| why.contains(&said)), "{why}");
+        }
+    }
+}
+
+#[test]
+fn a_recorded_run_has_the_time_that_the_scenario_gives_it() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let of = |timeout: &str| {
+        format!("workload: {{ shell: \"sleep 0.5\", timeout: {timeout} }}\nsnapshot: false")
+    };
+    let save = ["run", "--save", ".", "scenarios/saved.yaml"];
+    let judge = |timeout: &str| {
+        project.scenario("judges", &of(timeout));
+        let is = judged(&project, &["--from", "saved.data", "scenarios/judges.yaml"]);
+        (is[0].1.clone(), is[0].2.concat())
+    };
+    project.scenario("saved", &of("60s"));
+    project.harness(&save).assert_status(0);
+    for timeout in ["60s", "59s", "10m"] {
+        let (verdict, why) = judge(timeout);
+        assert_eq!(verdict, "pass", "{timeout}: {why}");
+    }
+    let (verdict, why) = judge("400ms");
+    assert_eq!(verdict, "timeout", "{why}");
+    assert!(why.contains("and the scenario gives it 400ms"), "{why}");
+    project.scenario("saved", &of("400ms"));
+    project.harness(&save);
+    for (timeout, wanted) in [
+        ("400ms", "timeout"),
+        ("300ms", "timeout"),
+        ("60s", "incomplete"),
+    ] {
+        let (verdict, why) = judge(timeout);
+        assert_eq!(verdict, wanted, "{timeout}: {why}");
+    }
+}
+
+#[test]
+fn what_a_recording_does_not_say_of_its_machine_is_neither_there_nor_lacking() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let of =
+        |requires: &str| format!("workload: {{ run: [mkdir, a] }}\n{requires}\nsnapshot: false");
+    project.scenario("saved", &of("requires: { commands: [mkdir] }"));
+    let save = ["run", "--save", ".", "scenarios/saved.yaml"];
+    project.harness(&save).assert_status(0);
+    for (requires, wanted) in [
+        ("requires: { commands: [mkdir] }", "pass"),
+        ("requires: { hard: { commands: [mkdir] } }", "pass"),
+        ("requires: { best_effort: { commands: [rmdir] } }", "pass"),
+        ("requires: { commands: [rmdir] }", "skipped"),
+        ("requires: { features: [hardware_counters] }", "skipped"),
+        ("requires: { hard: { commands: [rmdir] } }", "incomplete"),
+        (
+            "requires: { hard: { features: [hardware_counters] } }",
+            "incomplete",
+        ),
+        (
+            "requires: { hard: { tracepoints: [\"sched:sched_switch\"] } }",
+            "incomplete",
+        ),
+        ("requires: { hard: { kernel: \"<3.0\" } }", "fail"),
+    ] {
+        project.scenario("judges", &of(requires));
+        let is = judged(&project, &["--from", "saved.data", "scenarios/judges.yaml"]);
+        assert_eq!(is[0].1, wanted, "{requires}: {is:?}");
+    }
+}

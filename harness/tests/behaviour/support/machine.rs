@@ -6,6 +6,7 @@ use trace_harness::run::Bench;
 /// The facts of a machine that lacks nothing.
 pub(crate) fn facts<'a>(bench: &'a Bench<'_>) -> Facts<'a> {
     Facts {
+        untold: None,
         every_call: false,
         every_path: false,
         user: &|_| None,

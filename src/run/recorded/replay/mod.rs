@@ -29,7 +29,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use syscall_model::names::{self, Abi};
 use syscall_model::select::Selection;
 
@@ -219,6 +219,17 @@ impl RecordedRun {
     /// What its run was given besides its command, if it tells that.
     pub(in crate::run) fn given(&self) -> Option<&Sums> {
         self.saved.as_ref()?.given.as_ref()
+    }
+
+    /// Whether it is known that its machine had what a scenario requires, as reports name it.
+    pub(in crate::run) fn met(&self, what: &str) -> bool {
+        let saved = self.saved.as_ref();
+        saved.is_some_and(|saved| saved.met.contains(what))
+    }
+
+    /// How long its run was allowed to take, if that is known.
+    pub(in crate::run) fn timeout(&self) -> Option<Duration> {
+        self.saved.as_ref()?.timeout()
     }
 
     /// What was seen of the calls that changed the working directory.
