@@ -162,7 +162,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
             let status = match &trouble {
                 Trouble::Usage(_) => status::USAGE,
                 Trouble::NotExecuted(_) => status::FAILED,
-                Trouble::Other(..) => status::TROUBLE,
+                Trouble::ReaderGone | Trouble::Other(..) => status::TROUBLE,
             };
             let _own = crate::trace::status_of(Err(trouble));
             status

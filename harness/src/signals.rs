@@ -3,8 +3,9 @@
 use crate::out::note;
 use crate::{complain, status};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::Pid;
 use perf_live::sandbox::Running;
 use perf_live::sys::disposed::was_ignored;
 use std::io::{self, Read, Write};
@@ -75,6 +76,12 @@ pub(crate) fn watch() -> io::Result<SignalFd> {
         }
     })?;
     Ok(signals)
+}
+
+/// Ends what [`watch`] has been called for, as a signal from elsewhere would.
+pub(crate) fn end_the_watch() {
+    // It waits on the descriptor; a process may always signal itself.
+    let _sent = kill(Pid::this(), Signal::SIGTERM);
 }
 
 /// Whether a signal waits, now or within that time.

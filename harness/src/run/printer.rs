@@ -25,7 +25,7 @@ fn write_text(report: &ScenarioReport) -> bool {
     let written = crate::trace::replay::text(dump, &head, &report::text_of(dump));
     let is_written = written.is_ok();
     match written {
-        Ok(()) => {}
+        Ok(()) | Err(Trouble::ReaderGone) => {}
         Err(Trouble::Other(error, hint)) => complain(&*error, hint),
         Err(Trouble::NotExecuted(error)) => complain(&error, None),
         Err(Trouble::Usage(text)) => note!("harness: {text}"),

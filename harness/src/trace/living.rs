@@ -5,7 +5,7 @@ use super::form::form;
 use super::prepare::{Planned, bench, planned};
 use super::printer::Printer;
 use super::spans::Spans;
-use super::{Arguments, Trouble, inject, other, sched, sink, unseen};
+use super::{Arguments, Trouble, inject, other, sched, sink_of_results, unseen};
 use crate::out::note;
 use crate::{signals, whom};
 use perf_live::host::Host;
@@ -44,7 +44,7 @@ pub(super) fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     }
     let spans = Spans::new(&arguments.spans, &plan, &bench.signatures).map_err(Trouble::Usage)?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
-    let sink = sink(arguments.output.as_ref())?;
+    let sink = sink_of_results(arguments.output.as_ref())?;
     let bytes = arguments.ring_size.unwrap_or_else(|| bench.default_ring());
     let pages = plan::ring_pages(bytes, sys::page_size());
     let attached = bench.attach(&plan, &pids, pages)?;
@@ -55,6 +55,7 @@ pub(super) fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     unseen::say_unread(&reading, &plan, attached.events.reads_memory(), why);
     unseen::say_unseen(&plan);
     let mut printer = Printer::new(&plan, &bench.signatures, form, sink);
+    printer.reader_gone = signals::end_the_watch;
     printer.spans = spans;
     printer.sched = arguments.sched.then(|| sched::View::of(arguments.format));
     printer.signals = shows_signals.then(Signals::default);

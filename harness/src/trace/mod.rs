@@ -17,7 +17,7 @@ mod unseen;
 mod wishes;
 pub(crate) mod workload;
 
-pub(crate) use sink::{Sink, sink, sink_at_the_end, unwritable};
+pub(crate) use sink::{Sink, sink, sink_at_the_end, sink_of_results, unwritable};
 
 use crate::out::note;
 use crate::{complain, signals, status};
@@ -154,8 +154,8 @@ pub(crate) struct Arguments {
         conflicts_with = "call_graph"
     )]
     stack_trace: bool,
-    /// Write the trace to this file instead of standard error: a new file grows as the command
-    /// runs, an existing one is replaced at the end
+    /// Write the trace to this file instead of standard error (with -i and -p: standard output): a
+    /// new file grows as the command runs, an existing one is replaced at the end
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Keep the records themselves in this file, for `perf script` and `harness trace -i`; a pipe
@@ -226,6 +226,7 @@ pub(crate) fn status_of(ended: Result<u8, Trouble>) -> u8 {
             note!("harness: {message}");
             status::TRACE_TROUBLE
         }
+        Err(Trouble::ReaderGone) => status::READER_GONE,
         Err(Trouble::NotExecuted(error)) => {
             complain(&error, error.hint());
             u8::try_from(error.shell_status()).unwrap_or(status::TRACE_TROUBLE)
@@ -240,6 +241,8 @@ pub(crate) fn status_of(ended: Result<u8, Trouble>) -> u8 {
 pub(crate) enum Trouble {
     Usage(String),
     NotExecuted(NotExecuted),
+    /// What reads standard output wants no more.
+    ReaderGone,
     Other(Box<dyn std::error::Error>, Option<String>),
 }
 

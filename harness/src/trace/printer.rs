@@ -53,6 +53,8 @@ pub(super) struct Printer<'a> {
     pub(super) spans: Spans,
     /// The recording, if one is kept.
     pub(super) saving: Option<Saving>,
+    /// Called when what reads the trace wants no more.
+    pub(super) reader_gone: fn(),
 }
 
 impl<'a> Printer<'a> {
@@ -77,12 +79,18 @@ impl<'a> Printer<'a> {
             signals: None,
             spans: Spans::default(),
             saving: None,
+            reader_gone: || (),
         }
     }
 
     fn flush(&mut self) {
-        if let Err(error) = self.sink.put(&self.text) {
-            self.error.get_or_insert(error);
+        if self.error.is_none()
+            && let Err(error) = self.sink.put(&self.text)
+        {
+            if matches!(error, Trouble::ReaderGone) {
+                (self.reader_gone)();
+            }
+            self.error = Some(error);
         }
         self.text.clear();
     }
@@ -263,7 +271,7 @@ impl<'a> Printer<'a> {
             return Err(error);
         }
         // A file may be for a program alone.
-        let is_watched = matches!(self.sink, Sink::Error(_)) && self.form.format == Format::Text;
+        let is_watched = self.sink.is_a_stream() && self.form.format == Format::Text;
         self.sink.finish()?;
         for line in account.remarks() {
             note!("harness: {line}");

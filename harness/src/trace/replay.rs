@@ -4,13 +4,14 @@ use super::form::form;
 use super::options::Format;
 use super::printer::{Form, Printer};
 use super::spans::Spans;
-use super::{Arguments, Trouble, delivered, other, sink, unusable, wishes};
+use super::{Arguments, Trouble, delivered, other, sink, sink_of_results, unusable, wishes};
 use crate::out::note;
 use crate::status;
 use perf_live::host::{Catalogue, Host};
 use perf_records::units::TracepointName;
 use perf_records::units::shown_path;
 use std::path::Path;
+use syscall_model::files::Watched;
 use syscall_model::{Choice, Signatures, UNREAD};
 use trace_harness::plan::{self, MemoryPlan};
 use trace_harness::report::{Lead, Plain, TimeForm};
@@ -38,11 +39,18 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
         ..recording.memory()
     };
     let plan = plan::events_within(recording.reach(), &wanted, memory, &recording);
-    let plan = plan.map_err(unusable)?;
-    recording.check(&plan).map_err(|error| other(error, None))?;
+    let mut plan = plan.map_err(unusable)?;
+    if recording.chosen_calls().is_some() {
+        // What changed descriptors and mappings may not have been chosen.
+        plan.watched = Watched::default();
+        plan.maps = false;
+    }
+    let has_events = recording.has_events(&plan);
+    has_events.map_err(|error| other(error, None))?;
+    let filtered = recording.filtered(&plan);
     let host = Host::running();
     let signatures = signatures(&recording, &host);
-    let sink = sink(arguments.output.as_ref())?;
+    let sink = sink_of_results(arguments.output.as_ref())?;
     let mut printer = Printer::new(
         &plan,
         &signatures,
@@ -66,6 +74,9 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let status = printer.finish((&run.account, &parts), exit.yes().copied())?;
     if let Known::No(why) = exit {
         note!("harness: {why}");
+    }
+    for (event, filter) in &filtered {
+        note!("harness: the recording holds `{event}` only where `{filter}`");
     }
     let is_said = |text: &String| parts.contains(text);
     for finding in run.findings.iter().filter(|it| !is_said(&it.to_string())) {

@@ -3,6 +3,7 @@
 
 mod execs;
 mod missing;
+mod output;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};

@@ -4,6 +4,7 @@ mod conventions;
 mod damaged;
 mod foreign;
 mod given;
+mod shown;
 
 use crate::support::project::{Project, Run};
 use crate::support::require::{program, require, right_to_trace};

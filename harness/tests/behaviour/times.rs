@@ -41,7 +41,7 @@ fn the_time_of_day_is_that_of_the_time_zone() {
     let told = |zone: &str, option: &str| {
         let environment = [("TZ", zone)];
         let run = project.harness_with(&environment, &["trace", "-i", "data", option]);
-        let line = run.assert_status(0).stderr.clone();
+        let line = run.assert_status(0).stdout.clone();
         line.split(' ').nth(1).map(str::to_owned).expect("a time")
     };
     let (there, here) = (told("XXX-1:30", "-t"), told("UTC0", "-t"));
@@ -139,7 +139,7 @@ fn a_time_line_has_a_slice_for_each_call_with_its_time_its_duration_and_its_argu
     project.harness(&[&saved[..], &command].concat());
     let told = |form: &str| {
         let run = project.harness(&["trace", "-i", "data", "--format", form]);
-        run.assert_status(0).stderr.clone()
+        run.assert_status(0).stdout.clone()
     };
     let lines = told("json");
     let lines = lines

@@ -74,7 +74,15 @@ const CASES: &[Case] = &[
     case("trace", &["true"], ON_ERROR),
     case("trace", &["--format", "json", "true"], ON_ERROR),
     case("trace", &["-o", "t", "true"], Ends::Neither { well: 0 }),
-    case("trace", &["-i", "run.data"], ON_ERROR),
+    case(
+        "trace",
+        &["-i", "run.data"],
+        Ends::Output {
+            well: 0,
+            full: 125,
+            gone: 141,
+        },
+    ),
     case(
         "record",
         &["-e", "sched:sched_process_exec", "-o", "-", "true"],

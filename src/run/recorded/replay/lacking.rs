@@ -1,11 +1,69 @@
 //! What a recording of another tool lacks, or does not say.
 
-use super::{RecordedRun, command};
-use crate::plan::EventsPlan;
+use super::{RecordedRun, ReplayError, command};
+use crate::plan::{EventsPlan, Meaning};
 use perf_records::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
 use perf_records::perfdata::EventDesc;
 
 impl RecordedRun {
+    /// Whether it holds all that a plan records.
+    ///
+    /// # Errors
+    /// [`ReplayError::Lacks`].
+    pub fn check(&self, plan: &EventsPlan) -> Result<(), ReplayError> {
+        self.has_events(plan)?;
+        match self.filtered(plan).first() {
+            None => Ok(()),
+            Some((name, filter)) => Err(self.lacks(format!("`{name}` but where `{filter}`"))),
+        }
+    }
+
+    /// Whether it holds all events that a plan records, though the kernel may have left some of
+    /// them out by a filter.
+    ///
+    /// # Errors
+    /// [`ReplayError::Lacks`].
+    pub fn has_events(&self, plan: &EventsPlan) -> Result<(), ReplayError> {
+        let Some(saved) = &self.saved else {
+            return Ok(());
+        };
+        if !saved.has_calls(&plan.recorded) {
+            return Err(self.lacks("all calls that are asked for, or that following them takes"));
+        }
+        let mut requests = plan.requests.iter();
+        if let Some(absent) = requests.find(|it| saved.filters(&it.name).next().is_none()) {
+            return Err(self.lacks(format!("`{}`", absent.name)));
+        }
+        let contents = saved.contents();
+        if contents.is_some_and(|there| there < plan.memory.contents) {
+            return Err(self.lacks("as much of what was read and written as is to be shown"));
+        }
+        Ok(())
+    }
+
+    /// Returns the events of a plan that were recorded by filters alone that are not the plan's,
+    /// each with its filter. That of calls is not among them.
+    #[must_use]
+    pub fn filtered(&self, plan: &EventsPlan) -> Vec<(String, String)> {
+        let Some(saved) = &self.saved else {
+            return Vec::new();
+        };
+        let mut filtered = Vec::new();
+        for (request, meaning) in plan.requests.iter().zip(&plan.meanings) {
+            let name = &request.name;
+            let is_call = matches!(meaning, Meaning::Enter { .. } | Meaning::Leave { .. });
+            let wanted = request.filter.as_deref();
+            let is_enough = |filter: Option<&str>| is_call || filter.is_none() || filter == wanted;
+            let mut filters = saved.filters(name).flatten();
+            if let Some(filter) = filters.next()
+                && !saved.filters(name).any(is_enough)
+            {
+                filtered.push((name.clone(), filter.to_owned()));
+            }
+        }
+        filtered
+    }
+
     /// Returns what another tool's recording does not say, a line each.
     pub(super) fn untold(&self) -> Vec<String> {
         let mut untold = Vec::new();

@@ -16,7 +16,7 @@ mod whole;
 
 use super::saved::Saved;
 use crate::crash::Kept;
-use crate::plan::{EventsPlan, Meaning, MemoryPlan, MemoryReader, Reach};
+use crate::plan::{MemoryPlan, MemoryReader, Reach};
 use crate::run::given::Sums;
 use crate::run::session::SessionError;
 use perf_live::sandbox::World;
@@ -351,39 +351,5 @@ impl RecordedRun {
             contents: contents.unwrap_or_default(),
             ..MemoryPlan::default()
         }
-    }
-
-    /// Whether it holds all that a plan records.
-    ///
-    /// # Errors
-    /// [`ReplayError::Lacks`].
-    pub fn check(&self, plan: &EventsPlan) -> Result<(), ReplayError> {
-        let Some(saved) = &self.saved else {
-            return Ok(());
-        };
-        if !saved.has_calls(&plan.recorded) {
-            return Err(self.lacks("all calls that are asked for, or that following them takes"));
-        }
-        for (request, meaning) in plan.requests.iter().zip(&plan.meanings) {
-            let name = &request.name;
-            let is_call = matches!(meaning, Meaning::Enter { .. } | Meaning::Leave { .. });
-            let wanted = request.filter.as_deref();
-            let is_enough = |filter: Option<&str>| is_call || filter.is_none() || filter == wanted;
-            match saved.filters(name).next() {
-                None => return Err(self.lacks(format!("`{name}`"))),
-                Some(_) if saved.filters(name).any(is_enough) => {}
-                Some(filter) => {
-                    let filter = filter.unwrap_or_default();
-                    return Err(self.lacks(format!("`{name}` but where `{filter}`")));
-                }
-            }
-        }
-        if saved
-            .contents()
-            .is_some_and(|there| there < plan.memory.contents)
-        {
-            return Err(self.lacks("as much of what was read and written as is to be shown"));
-        }
-        Ok(())
     }
 }
