@@ -213,7 +213,6 @@ fn resolved_by(
     text: &str,
 ) -> Result<Resolved, PlanError> {
     let scenario = crate::scenario::read(Path::new("x.yaml"), text).unwrap();
-    let has_command = |command: &str| command == "true";
     let signatures = expected::signatures();
     let facts = Facts {
         untold: None,
@@ -230,7 +229,7 @@ fn resolved_by(
         cannot_tell: &|limit| (limit == Limit::FileSize).then(|| "it is not counted".to_owned()),
         counting: Counting::Live(&|_| None),
         release: "6.1.0-18-amd64",
-        has_command: &has_command,
+        has_command: &|command| command == "true",
         default_ring: default_ring(2),
         reach: Reach::Everything,
         page_size: 4096,

@@ -123,22 +123,16 @@ pub(super) fn started(
         tick: Duration::from_secs(1),
         watch: Some(watch),
     };
-    let argv = plan.workload.command.argv().into_iter();
     let setting = Setting {
         init,
-        command: argv.map(str::to_owned).collect(),
         given,
-        timeout: Some(plan.workload.timeout),
-        met: plan.met.clone(),
         initial,
         names,
         fault: extras.fault,
         group: group_name,
-        forbids_survivors: plan.forbids_survivors(),
-        ends_all: true,
         held: log_of(plan, keeps),
         moved: Some((inside.clone(), outside.to_owned())),
-        ..Setting::default()
+        ..Setting::of(plan)
     };
     let follows = |running| {
         let (events, to) = (&mut events, &mut collector);

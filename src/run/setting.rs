@@ -5,7 +5,7 @@ use super::chains::NamedFunction;
 use super::error::RunError;
 use super::faults::Scene;
 use super::ground::Names;
-use crate::plan::PlannedEvent;
+use crate::plan::{Plan, PlannedEvent};
 use crate::trace::{Builder, FieldValue, TracedEvent};
 use perf_live::events::Origin;
 use perf_live::gate::Log;
@@ -190,4 +190,19 @@ pub struct Setting {
     pub convention: Option<Convention>,
     /// A path as the workload sees it, and where it lies on the host.
     pub moved: Option<(PathBuf, PathBuf)>,
+}
+
+impl Setting {
+    /// Returns what a plan alone says of its run.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let argv = plan.workload.command.argv().into_iter();
+        Self {
+            command: argv.map(str::to_owned).collect(),
+            timeout: Some(plan.workload.timeout),
+            met: plan.met.clone(),
+            forbids_survivors: plan.forbids_survivors(),
+            ends_all: true,
+            ..Self::default()
+        }
+    }
 }

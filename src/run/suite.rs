@@ -25,6 +25,22 @@ use std::time::Instant;
 /// Why a recorded run's machine may lack something.
 const UNTOLD: &str = "the recording does not say whether its machine has it";
 
+/// The facts of a recorded run's machine, as far as any of them says it: whatever it needed was
+/// there when it took place.
+fn of_recording<'f>(facts: Facts<'f>, recording: &RecordedRun) -> Facts<'f> {
+    Facts {
+        untold: Some(UNTOLD),
+        reader: recording.memory().reader,
+        without_bpf: Some("the recording does not hold what calls were given"),
+        reach: recording.reach(),
+        io_uring_disabled: None,
+        is_root: true,
+        cannot_limit: &|_| None,
+        cannot_tell: &|_| None,
+        ..facts
+    }
+}
+
 /// A set of scenarios, all of them read and resolved before the first runs.
 #[derive(Debug)]
 pub struct Suite<'a> {
@@ -158,26 +174,14 @@ impl<'a> Suite<'a> {
         let counted = recording.map(RecordedRun::counted).unwrap_or_default();
         let met = |what: &str| recording.is_some_and(|it| it.met(what));
         let had_command = |command: &str| met(&plan::of_command(command));
-        let had_feature = |feature: Feature| match met(feature.word()) {
-            true => None,
-            false => Some(UNTOLD.to_owned()),
-        };
-        // Whatever else a recorded run needed was there when it took place.
+        let had_feature = |feature: Feature| (!met(feature.word())).then(|| UNTOLD.to_owned());
         let facts = match recording {
             None => facts,
             Some(recording) => Facts {
-                untold: Some(UNTOLD),
-                reader: recording.memory().reader,
-                without_bpf: Some("the recording does not hold what calls were given"),
                 has_command: &had_command,
-                reach: recording.reach(),
-                io_uring_disabled: None,
-                is_root: true,
                 lacks: &had_feature,
-                cannot_limit: &|_| None,
-                cannot_tell: &|_| None,
                 counting: Counting::Recorded(&counted),
-                ..facts
+                ..of_recording(facts, recording)
             },
         };
         let mut fetches = Vec::new();

@@ -209,6 +209,27 @@ pub struct Account {
 }
 
 impl Account {
+    /// Says of which calls it is not known whether they are native, and which are missing for that.
+    fn of_conventions(&self) -> impl Iterator<Item = String> {
+        [
+            (
+                self.disguised,
+                "calls that may be native or of 32 bits (`int 0x80`), as their program has put into a register what tells which",
+            ),
+            (
+                self.unheld,
+                "programs of 32 bits, whose calls the recording does not hold (it has native calls alone)",
+            ),
+            (
+                self.untold,
+                "programs of which the recording does not tell whether they are of 32 bits, where calls have other numbers: it holds neither \
+                 the registers of calls nor where the programs were mapped",
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(n, what)| (n > 0).then(|| format!("{what}: {n}")))
+    }
+
     /// Whether every occurrence of every event has its record.
     #[must_use]
     pub fn is_complete(&self) -> bool {
@@ -352,19 +373,7 @@ impl Account {
             self.legacy_calls,
             "calls of `gettimeofday`, `time` or `getcpu` by the vsyscall page, of which the kernel shows neither arguments nor results",
         ));
-        lines.extend(told(
-            self.disguised,
-            "calls that may be native or of 32 bits (`int 0x80`), as their program has put into a register what tells which",
-        ));
-        lines.extend(told(
-            self.unheld,
-            "programs of 32 bits, whose calls the recording does not hold (it has native calls alone)",
-        ));
-        lines.extend(told(
-            self.untold,
-            "programs of which the recording does not tell whether they are of 32 bits, where calls have other numbers: it holds neither the \
-             registers of calls nor where the programs were mapped",
-        ));
+        lines.extend(self.of_conventions());
         if self.blind_rings > 0 {
             lines.push(format!(
                 "there is no tracepoint for what is submitted to io_uring, or none for this user: {} worked on one",

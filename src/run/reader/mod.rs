@@ -313,18 +313,17 @@ impl<'a> Reader<'a> {
                         .ok_or_else(|| lacks("strings"))?;
                 }
                 self.with_call((pid, tid), place, raw, args + 8 * n_args)?;
-                let (mask, width) = (self.registers(place), self.width(pid));
-                let (who, abi) = ((pid, tid), convention(number, (sample, mask), width));
+                let mask = self.registers(place);
+                let abi = convention(number, (sample, mask), self.width(pid));
                 self.disguised += u64::from(is_disguised(&words, sample, mask));
-                self.entered(who, time, (abi, number), (words, stack));
-                self.starting(who, instruction(sample, mask), (abi, number), &words);
+                self.entered((pid, tid), time, (abi, number), (words, stack));
+                self.starting((pid, tid), instruction(sample, mask), (abi, number), &words);
             }
             Meaning::Leave { id, ret } => {
                 self.with_call((pid, tid), place, raw, ret + 8)?;
                 let (number, value) = (number(id)?, word(ret)? as i64);
                 let call = (number, value, is_first);
-                let width = self.width(pid);
-                let abi = left_by(call, (sample, self.registers(place)), width);
+                let abi = left_by(call, (sample, self.registers(place)), self.width(pid));
                 self.left((pid, tid), time, (abi, number), value);
             }
             Meaning::Refusal => self.tracker.refused((pid, tid), &mut self.out),

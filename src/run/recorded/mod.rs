@@ -8,6 +8,7 @@ mod held;
 mod held_stack;
 mod inject;
 mod lay;
+mod left;
 mod replay;
 mod saved;
 mod saving;

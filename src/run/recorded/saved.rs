@@ -7,6 +7,7 @@ use super::bytes::Bytes;
 use super::executed::{self, Executed};
 use super::held::{self, HeldCall};
 use super::lay::{LaidMounts, Lay};
+use super::left::LeftOne;
 use super::sum::Sum;
 use crate::crash::Kept;
 use crate::plan::EventsPlan;
@@ -14,8 +15,7 @@ use crate::run::given::Sums;
 use crate::run::{Names, Setting};
 use crate::verdict::{Faults, Known, Run};
 use perf_live::events::{Account, EventRequest};
-use perf_live::sandbox::FileType;
-use perf_live::sandbox::{Captured, Left, LeftContent, LeftFile};
+use perf_live::sandbox::{Captured, Left};
 use perf_live::units::{ExitKind, Limit, Struck, Survivor, Usage};
 use perf_records::perfdata::Feature;
 use perf_records::units::Pid;
@@ -128,23 +128,6 @@ impl Output {
     }
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct LeftOne {
-    kind: String,
-    mode: u32,
-    size: u64,
-    target: Bytes,
-    content: Content,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-enum Content {
-    NotSaved,
-    Whole(Bytes),
-    Start(Bytes),
-    Unread(String),
-}
-
 impl Saved {
     /// Its place in a file.
     pub const FEATURE: Feature = Feature::BESIDES;
@@ -162,18 +145,6 @@ impl Saved {
         let requests = plan.requests.iter();
         let tracepoints = plan.named.iter();
         let request = |request: &EventRequest| (request.name.clone(), request.filter.clone());
-        let left_one = |file: &LeftFile| LeftOne {
-            kind: file.kind.word().to_owned(),
-            mode: file.mode,
-            size: file.size,
-            target: file.target.as_slice().into(),
-            content: match &file.content {
-                LeftContent::NotAskedFor => Content::NotSaved,
-                LeftContent::Whole(bytes) => Content::Whole(bytes.as_slice().into()),
-                LeftContent::Start(bytes) => Content::Start(bytes.as_slice().into()),
-                LeftContent::Unread(why) => Content::Unread(why.clone()),
-            },
-        };
         let left = run.left.yes();
         let files_left = left.into_iter().flat_map(|left| &left.files);
         let unseen = left.into_iter().flat_map(|left| &left.unseen);
@@ -218,7 +189,7 @@ impl Saved {
             usage: run.usage,
             account: run.account.clone(),
             left: files_left
-                .map(|(path, file)| (path.as_slice().into(), left_one(file)))
+                .map(|(path, file)| (path.as_slice().into(), file.into()))
                 .collect(),
             unseen: unseen.chain(all_unseen).collect(),
             names: names.map(|names| {
@@ -350,28 +321,12 @@ impl Saved {
 
     /// Returns what was left in the directory; what was not looked into then is not known.
     fn left(&self) -> Left {
-        let kind = |word: &str| FileType::ALL.into_iter().find(|kind| kind.word() == word);
         let mut left = Left::default();
         for (path, one) in &self.left {
-            let Some(kind) = kind(&one.kind) else {
-                let why = format!("the recording says it is a `{}`", one.kind);
-                left.unseen.insert(path.to_vec(), why);
-                continue;
-            };
-            let content = match &one.content {
-                Content::NotSaved => LeftContent::Unread("it is not in the recording".to_owned()),
-                Content::Whole(bytes) => LeftContent::Whole(bytes.to_vec()),
-                Content::Start(bytes) => LeftContent::Start(bytes.to_vec()),
-                Content::Unread(why) => LeftContent::Unread(why.clone()),
-            };
-            let file = LeftFile {
-                kind,
-                mode: one.mode,
-                size: one.size,
-                target: one.target.to_vec(),
-                content,
-            };
-            left.files.insert(path.to_vec(), file);
+            match one.file() {
+                Ok(file) => _ = left.files.insert(path.to_vec(), file),
+                Err(why) => _ = left.unseen.insert(path.to_vec(), why),
+            }
         }
         let unseen = self.unseen.iter();
         let unseen: BTreeMap<_, _> = unseen

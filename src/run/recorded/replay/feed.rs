@@ -123,8 +123,9 @@ impl RecordedRun {
     }
 
     /// Returns the requests of the plan for each event; none for an event that the plan does not
-    /// use. Events of the same name are in the same order in both. What the plan would record twice,
-    /// as a call and as a tracepoint that was asked for, another tool may have recorded once.
+    /// use. Events of the same name are in the same order in both. What the plan would record
+    /// twice, as a call and as a tracepoint that was asked for, another tool may have recorded
+    /// once.
     fn origins(&self, plan: &EventsPlan) -> Vec<Vec<Origin>> {
         let is_of = |event: &EventDesc, request: &EventRequest| {
             let same =
