@@ -314,7 +314,7 @@ impl<'a> Reader<'a> {
                 }
                 self.with_call((pid, tid), place, raw, args + 8 * n_args)?;
                 let mask = self.registers(place);
-                let abi = convention(number, (sample, mask), self.width(pid));
+                let abi = convention(number, (sample, mask), self.width(pid, &words));
                 self.disguised += u64::from(is_disguised(&words, sample, mask));
                 self.entered((pid, tid), time, (abi, number), (words, stack));
                 self.starting((pid, tid), instruction(sample, mask), (abi, number), &words);
@@ -323,7 +323,7 @@ impl<'a> Reader<'a> {
                 self.with_call((pid, tid), place, raw, ret + 8)?;
                 let (number, value) = (number(id)?, word(ret)? as i64);
                 let call = (number, value, is_first);
-                let abi = left_by(call, (sample, self.registers(place)), self.width(pid));
+                let abi = left_by(call, (sample, self.registers(place)), self.width(pid, &[]));
                 self.left((pid, tid), time, (abi, number), value);
             }
             Meaning::Refusal => self.tracker.refused((pid, tid), &mut self.out),

@@ -31,7 +31,7 @@ impl Reader<'_> {
         let request = self.plan.requests.get(place);
         let is_wanted = request.is_some_and(|request| request.attr.has_chain()) && self.started;
         let (mask, width) = match sample.task {
-            Some((pid, _)) if is_wanted => (self.registers(place), self.width(pid)),
+            Some((pid, _)) if is_wanted => (self.registers(place), self.width(pid, &[])),
             _ => (self.registers(place), None),
         };
         let Some(chains) = self.chains.as_mut().filter(|_| is_wanted) else {
@@ -66,13 +66,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns of how many bits the program is that makes a call; `None` if no mapping tells it, or
-    /// if none is needed.
-    pub(super) fn width(&mut self, pid: Pid) -> Option<Width> {
+    /// Returns of how many bits the program is that makes a call with these words; `None` if
+    /// neither they nor a mapping tell it, or if none is needed.
+    pub(super) fn width(&mut self, pid: Pid, words: &[u64]) -> Option<Width> {
         match &mut self.widths {
             // The tracepoints of single calls fire for native ones.
             Some(_) if self.plan.reach.has_own_tracepoints() => Some(Width::Of64),
-            Some(widths) => widths.of(pid),
+            Some(widths) => widths.of(pid, words),
             None => None,
         }
     }

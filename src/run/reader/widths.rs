@@ -76,10 +76,15 @@ impl Widths {
         }
     }
 
-    /// Returns what is known of a process that makes a call.
-    pub(super) fn of(&mut self, pid: Pid) -> Option<Width> {
+    /// Returns what is known of a process that makes a call with these words. A program of 32 bits
+    /// has no registers for one that is longer. So of a process whose mappings are in no record, as
+    /// it was born while the recorder looked for those that lived, its first calls tell it.
+    pub(super) fn of(&mut self, pid: Pid, words: &[u64]) -> Option<Width> {
         let program = self.of.entry(pid).or_default();
         program.is_one = true;
+        if program.width.is_none() && words.iter().any(|word| *word >= END_OF_32) {
+            program.width = Some(Width::Of64);
+        }
         program.width
     }
 
@@ -175,7 +180,7 @@ mod tests {
             for (address, name) in maps {
                 widths.take(&map(1, *address, name));
             }
-            (widths.of(Pid(1)), widths.n_of_32(), widths.n_untold())
+            (widths.of(Pid(1), &[]), widths.n_of_32(), widths.n_untold())
         };
         let (native, compat) = (Some(Width::Of64), Some(Width::Of32));
         // A static program that is not moved lies low, and the kernel's page does not.
@@ -194,15 +199,28 @@ mod tests {
         assert_eq!(widths.n_untold(), 1, "nothing was recorded of any program");
         widths.take(&map(1, LOW, VDSO));
         widths.take(&fork(2, 1, 9));
-        assert_eq!(widths.of(Pid(2)), Some(Width::Of32));
+        assert_eq!(widths.of(Pid(2), &[]), Some(Width::Of32));
         widths.take(&exec(2));
-        assert_eq!((widths.of(Pid(2)), widths.n_untold()), (None, 1));
+        assert_eq!((widths.of(Pid(2), &[]), widths.n_untold()), (None, 1));
         widths.take(&map(2, HIGH, VDSO));
         assert_eq!(
-            (widths.of(Pid(2)), widths.n_untold()),
+            (widths.of(Pid(2), &[]), widths.n_untold()),
             (Some(Width::Of64), 0)
         );
-        assert_eq!((widths.of(Pid(3)), widths.n_untold()), (None, 1));
+        assert_eq!((widths.of(Pid(3), &[]), widths.n_untold()), (None, 1));
+    }
+
+    #[test]
+    fn a_word_of_more_than_32_bits_is_of_a_64_bit_program() {
+        let mut widths = Widths::default();
+        assert_eq!(widths.of(Pid(1), &[3, 0xffff_ff9c]), None);
+        assert_eq!(widths.n_untold(), 1);
+        assert_eq!(widths.of(Pid(1), &[3, HIGH]), Some(Width::Of64));
+        assert_eq!(widths.n_untold(), 0);
+        // What is mapped in it is better known.
+        widths.take(&exec(2));
+        widths.take(&map(2, LOW, VDSO));
+        assert_eq!(widths.of(Pid(2), &[HIGH]), Some(Width::Of32));
     }
 
     #[test]
@@ -213,11 +231,11 @@ mod tests {
         widths.take(&fork(3, 1, 0));
         widths.take(&map(2, LOW, VDSO));
         assert_eq!((widths.n_of_32(), widths.n_untold()), (1, 0));
-        assert_eq!(widths.of(Pid(2)), Some(Width::Of32));
+        assert_eq!(widths.of(Pid(2), &[]), Some(Width::Of32));
         // A program of 64 bits may map the page of the others beside its own
         // (`ARCH_MAP_VDSO_32`), and its children have it.
         widths.take(&fork(4, 1, 9));
         widths.take(&map(4, LOW, VDSO));
-        assert_eq!(widths.of(Pid(4)), Some(Width::Of64));
+        assert_eq!(widths.of(Pid(4), &[]), Some(Width::Of64));
     }
 }
