@@ -44,7 +44,12 @@ pub(super) fn laid(plan: &Plan) -> Vec<String> {
         env, stdin, files, ..
     } = &plan.workload;
     let given = |is_given: bool, place: &str| is_given.then(|| place.to_owned());
-    let is_of_its_own = |world: &WorldPlan| world.spec != WorldSpec::default();
+    // That processes may outlive the main one is for the judge, and nothing that a run is given.
+    let usual = |world: &WorldPlan| WorldSpec {
+        survivors: world.spec.survivors,
+        ..WorldSpec::default()
+    };
+    let is_of_its_own = |world: &WorldPlan| world.spec != usual(world);
     let places = [
         given(!env.is_empty(), "workload.env"),
         given(stdin.is_some(), "workload.stdin"),
