@@ -73,7 +73,7 @@ fn a_copy_of_the_stack_shows_exactly_the_functions_that_led_to_a_call() {
     let saved = saved.to_str().expect("a path of letters");
     harness(&["trace", "-e", "fsync", "-k", "--save", saved, &program]);
     let replayed = harness(&["trace", "-i", saved]);
-    let again = String::from_utf8_lossy(&replayed.stderr);
+    let again = String::from_utf8_lossy(&replayed.stdout);
     assert_eq!(self::names(&again), names, "{again}");
 }
 

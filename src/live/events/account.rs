@@ -222,12 +222,12 @@ impl Account {
             ),
             (
                 self.untold,
-                "programs of which the recording does not tell whether they are of 32 bits, where calls have other numbers: it holds neither \
-                 the registers of calls nor where the programs were mapped",
+                "programs of which neither registers nor mappings in the recording tell whether they are of 32 bits, where calls have other numbers",
             ),
         ]
         .into_iter()
-        .filter_map(|(n, what)| (n > 0).then(|| format!("{what}: {n}")))
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| format!("{what}: {n}"))
     }
 
     /// Whether every occurrence of every event has its record.
