@@ -167,8 +167,12 @@ impl Explainer<'_, '_> {
             (Some(Trouble::Between(gap, deed)), ..) => {
                 let name = self.scene.deeds.get(*deed).map_or("", |deed| &*deed.name);
                 let line = self.forbids(shape, *gap, *deed).map_or(0, |it| it.line);
+                let place = match line > leaf.matcher.line {
+                    true => "behind",
+                    false => "before",
+                };
                 format!(
-                    "{step} occurs, but not without the `{name}` before it that line {line} forbids"
+                    "{step} occurs, but not without the `{name}` {place} it that line {line} forbids"
                 )
             }
             (_, Some((earlier, None)), _) => {

@@ -277,6 +277,16 @@ fn what_came_instead_of_the_next_is_shown() {
 }
 
 #[test]
+fn what_lies_behind_the_last_step_is_said_to_lie_there() {
+    let expected = "sequence:\n- openat: { path: config.tmp }\n- never: [ fsync ]";
+    let findings = judgement(expected, SAVE).findings;
+    let text = findings.first().map(Finding::text).unwrap_or_default();
+    let said = "`expect.sequence`, step 1 of 2 (line 1) occurs, but not without the `fsync` behind \
+                it that line 2 forbids\n";
+    assert!(text.starts_with(said), "{text}");
+}
+
+#[test]
 fn what_lies_between_is_shown_with_the_line_that_forbids_it() {
     check(
         "sequence:\n\
