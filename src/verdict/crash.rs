@@ -15,6 +15,10 @@ pub struct Crashed {
     pub of_about: Option<u32>,
     /// How many of them the recovery failed on.
     pub failed: usize,
+    /// On how many of them its program could not be executed.
+    pub unexecuted: usize,
+    /// On how many of them it was killed for its time, or for a process that lived on.
+    pub killed: usize,
     /// The one that lost least.
     pub worst: Option<Failure>,
     /// Why what was tried says nothing, or not all.
@@ -70,6 +74,15 @@ impl Crashed {
         }
     }
 
+    /// What is said where the recovery had to be killed, so that it came to no result.
+    fn cut_short(&self) -> Option<String> {
+        let states = if self.killed == 1 { "state" } else { "states" };
+        let killed = self.killed;
+        (killed > 0).then(|| {
+            format!("on {killed} {states} the recovery was killed before it came to a result")
+        })
+    }
+
     /// What is to be known of the recovery beside that it passes.
     #[must_use]
     pub fn remark(&self) -> Option<&'static str> {
@@ -93,7 +106,13 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
     if crashed.is_idle && findings.is_empty() {
         findings.push(Finding::unreached(About::Crash, IDLE));
     }
-    if let Some(worst) = &crashed.worst {
+    let is_never_run = crashed.unexecuted > 0 && crashed.unexecuted == crashed.tried;
+    if let Some(worst) = crashed.worst.as_ref().filter(|_| is_never_run) {
+        // Where it ran on another state, this one took its program away.
+        let said = joined(&worst.findings, "; ");
+        let text = format!("the recovery ran on no state, so nothing was tested: {said}");
+        findings.push(Finding::unreached(About::Crash, text));
+    } else if let Some(worst) = &crashed.worst {
         let mut finding = Finding::missed(About::Crash, said(crashed, worst));
         finding.detail.power_cut = Some(PowerCut {
             state: worst.state,
@@ -104,6 +123,9 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
             failed: crashed.failed,
         });
         findings.push(finding);
+        if let Some(text) = crashed.cut_short() {
+            findings.push(Finding::unreached(About::Crash, text));
+        }
     } else if findings.is_empty() {
         let text = format!("recovers after a power cut: {}", crashed.extent());
         findings.push(Finding::remark(About::Crash, text));

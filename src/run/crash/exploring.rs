@@ -229,7 +229,16 @@ impl Crashed {
         self.tried += 1;
         match told.verdict {
             Verdict::Pass => return,
-            Verdict::Fail | Verdict::Timeout | Verdict::Leak => self.failed += 1,
+            Verdict::Fail => {
+                let mut findings = tried.judgement.findings.iter();
+                let is_unexecuted = findings.any(|it| it.about == About::Program);
+                self.unexecuted += usize::from(is_unexecuted);
+                self.failed += 1;
+            }
+            Verdict::Timeout | Verdict::Leak => {
+                self.killed += 1;
+                self.failed += 1;
+            }
             verdict => {
                 let said = verdict::joined(&tried.judgement.findings, "; ");
                 let number = tried.state.number;

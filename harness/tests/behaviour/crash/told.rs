@@ -53,3 +53,28 @@ fn a_page_shows_which_call_is_durable_behind_which_and_what_was_lost() {
     assert!(page.contains("<details><summary>State "), "{page}");
     assert!(!page.contains("<script") && !page.contains("<b>"), "{page}");
 }
+
+/// The status of a run, of one that is known to fail, and of one for a bisect.
+fn statuses(script: &str, recovers: &str) -> [i32; 3] {
+    let project = shell(script, recovers);
+    let text = project.read("scenarios/it.yaml");
+    let status = |words: &[&str]| project.harness(words).status;
+    let plain = status(&["run", "scenarios"]);
+    let bisected = status(&["run", "--status", "bisect", "scenarios"]);
+    project.scenario("it", &format!("{text}expect_failure: a torn file\n"));
+    [plain, status(&["run", "scenarios"]), bisected]
+}
+
+#[test]
+fn a_recovery_that_came_to_no_result_has_not_failed_as_known() {
+    require!(right_to_trace());
+    let script = "echo new > old";
+    let fails = "recovers: { shell: 'read -r it < old && [ $it = new ]' }";
+    assert_eq!(statuses(script, fails), [1, 0, 1]);
+    let not_there = "recovers: { run: [./recover, old] }";
+    assert_eq!(statuses(script, not_there), [1, 1, 125]);
+    let hangs = "recovers: { shell: '[ -s old ] || exec sleep 3600', timeout: 100ms }";
+    assert_eq!(statuses(script, hangs), [1, 1, 1]);
+    let leaks = "recovers: { shell: '[ -s old ] || sleep 3600 &' }";
+    assert_eq!(statuses(script, leaks), [1, 1, 1]);
+}
