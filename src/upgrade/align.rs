@@ -33,8 +33,8 @@ pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<
             Laid::First(block) => (Some(block), None),
             Laid::Second(block) => (None, Some(block)),
             // The same process with another program.
-            Laid::Both(old, new, _) if old.kind != new.kind => (Some(old), Some(new)),
-            Laid::Both(..) => (None, None),
+            Laid::Both(Both { old, new, .. }) if old.kind != new.kind => (Some(old), Some(new)),
+            Laid::Both(_) => (None, None),
         };
         if let Some((task, kind, lines)) = gone.map(|block| told(block)) {
             changes.push(Change::Gone(task, kind, lines));
@@ -44,7 +44,10 @@ pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<
         }
     }
     for laid in &all {
-        let Laid::Both(old, new, pairs) = laid else {
+        let Laid::Both(Both {
+            old, new, pairs, ..
+        }) = laid
+        else {
             continue;
         };
         for pair in pairs.iter().filter(|pair| !pair.is_same) {
@@ -65,7 +68,16 @@ pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<
 pub(super) enum Laid<'t, 'a> {
     First(&'t Block<'a>),
     Second(&'t Block<'a>),
-    Both(&'t Block<'a>, &'t Block<'a>, Vec<Pair<'a>>),
+    Both(Both<'t, 'a>),
+}
+
+/// A task that both traces have.
+pub(super) struct Both<'t, 'a> {
+    pub(super) old: &'t Block<'a>,
+    pub(super) new: &'t Block<'a>,
+    pub(super) pairs: Vec<Pair<'a>>,
+    /// Whether its parents are two processes.
+    pub(super) is_moved: bool,
 }
 
 /// Two aligned lines; one of them may be missing.
@@ -102,13 +114,27 @@ pub(super) fn laid_out<'t, 'a>(
             let old = old.and_then(|place| first.blocks.get(place));
             let new = new.and_then(|place| second.blocks.get(place));
             Some(match (old, new) {
-                (Some(old), Some(new)) => Laid::Both(old, new, lines(old, new, &names, is_turned)),
+                (Some(old), Some(new)) => Laid::Both(Both {
+                    old,
+                    new,
+                    pairs: lines(old, new, &names, is_turned),
+                    is_moved: is_moved(old, new, &names),
+                }),
                 (Some(old), None) => Laid::First(old),
                 (None, Some(new)) => Laid::Second(new),
                 (None, None) => return None,
             })
         })
         .collect()
+}
+
+/// Whether the parents of a matched process are two processes. One that its trace does not show may
+/// be any.
+fn is_moved(old: &Block<'_>, new: &Block<'_>, names: &Names<'_>) -> bool {
+    let (Some(before), Some(after)) = (old.parent, new.parent) else {
+        return false;
+    };
+    names.known.contains(after) && names.names.get(after) != Some(&before)
 }
 
 /// Returns pairs of places with all that lies between them: first what only the first has, then

@@ -122,6 +122,8 @@ pub(super) struct Block<'a> {
     /// Its kind, without its number and its parent's: the program's name, and whether it is a
     /// child.
     pub(super) kind: String,
+    /// Its parent: `P1`.
+    pub(super) parent: Option<&'a str>,
     pub(super) lines: Vec<Line<'a>>,
 }
 
@@ -132,6 +134,17 @@ pub struct TraceText<'a> {
 }
 
 impl<'a> TraceText<'a> {
+    /// Whether a text is in the grammar: all of it behind its header are heads of tasks, and lines
+    /// below them.
+    #[must_use]
+    pub fn is_one(text: &str) -> bool {
+        let mut lines = text.lines().filter(|line| !line.is_empty());
+        match lines.find(|line| !line.starts_with("# ")) {
+            Some(first) => is_head(first) && lines.all(|it| it.starts_with("  ") || is_head(it)),
+            None => text.lines().any(|line| line.starts_with("# trace ")),
+        }
+    }
+
     /// Parses a text. A text that is no trace has no blocks.
     #[must_use]
     pub fn read(text: &'a str) -> Self {
@@ -148,6 +161,14 @@ impl<'a> TraceText<'a> {
         }
         Self { blocks }
     }
+}
+
+/// Whether a line is the head of a block.
+fn is_head(line: &str) -> bool {
+    let length = task_length(line);
+    let behind = line.get(length..).unwrap_or_default();
+    let is_task = length > 0 && (behind.is_empty() || behind.starts_with([' ', ',']));
+    is_task || line.starts_with("program ")
 }
 
 impl<'a> Block<'a> {
@@ -169,10 +190,13 @@ impl<'a> Block<'a> {
             Some(program) => program.to_owned(),
             None => without_parent.collect::<Vec<_>>().join(", "),
         };
+        let mut parts = rest.split(", ");
+        let parent = parts.find_map(|part| part.strip_prefix("child of "));
         let mut block = Self {
             head,
             task,
             kind,
+            parent: parent.filter(|_| !head.starts_with("program ")),
             lines: Vec::new(),
         };
         if block.is_thread() {

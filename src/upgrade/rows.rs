@@ -66,14 +66,15 @@ pub fn side_by_side<'a>(first: &'a str, second: &'a str) -> Vec<Row<'a>> {
                     part,
                 }));
             }
-            Laid::Both(old, new, pairs) => {
+            Laid::Both(both) => {
+                let (old, new) = (both.old, both.new);
                 rows.push(Row {
                     left: Some(old.head),
                     right: Some(new.head),
-                    is_same: old.kind == new.kind,
+                    is_same: old.kind == new.kind && !both.is_moved,
                     part: Part::Task,
                 });
-                rows.extend(pairs.into_iter().map(|pair| Row {
+                rows.extend(both.pairs.into_iter().map(|pair| Row {
                     left: pair.first.map(|line| line.whole),
                     right: pair.second.map(|line| line.whole),
                     is_same: pair.is_same,

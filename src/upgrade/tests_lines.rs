@@ -74,3 +74,25 @@ fn a_line_is_taken_apart_only_where_nothing_is_quoted_or_bracketed() {
         [("parent_comm", "\"a pid=3\""), ("pid", "P1")].into()
     );
 }
+
+#[test]
+fn a_text_in_the_grammar_is_told_from_any_other() {
+    for text in [
+        "# trace 2, level sequence\n",
+        "# trace 2, level set\n# rules: tasks\n\nprogram sh\n  read\n",
+        "P1 sh\n  a() = 0\n\nP1.T2\n  b() = 0\n\nP2 x, child of P1\n\nP2, not in sequence\n  c 1\n",
+    ] {
+        assert!(TraceText::is_one(text), "{text}");
+    }
+    for text in [
+        "",
+        "garbage\n",
+        "# a comment\n",
+        "  a() = 0\n",
+        "fsync(3) = 0\n  a() = 0\n",
+        "P1 sh\n  a() = 0\ngarbage\n",
+        "P1sh\n",
+    ] {
+        assert!(!TraceText::is_one(text), "{text}");
+    }
+}

@@ -222,3 +222,33 @@ fn long_traces_that_differ_in_all_lines_are_compared_without_much_memory() {
     let rows = side_by_side(&lines(0), &lines(10_000)).len();
     assert!((30_001..=40_001).contains(&rows), "{rows}");
 }
+
+#[test]
+fn a_process_of_another_parent_differs_and_one_whose_parent_has_another_number_does_not() {
+    let text = |parent: &str| {
+        format!(
+            "P1 sh\n  fsync(3) = 0\n\nP2 sh, child of P1\n  sync() = 0\n\n\
+             P3 cow, child of {parent}\n  sync() = 0\n"
+        )
+    };
+    let differing = |a: &str, b: &str| -> Vec<(Option<String>, Option<String>)> {
+        let owned = |line: Option<&str>| line.map(str::to_owned);
+        let rows = side_by_side(a, b).into_iter().filter(|row| !row.is_same);
+        rows.map(|row| (owned(row.left), owned(row.right)))
+            .collect()
+    };
+    let (first, second) = (text("P1"), text("P2"));
+    let head = |parent: &str| Some(format!("P3 cow, child of {parent}"));
+    assert_eq!(differing(&first, &second), [(head("P1"), head("P2"))]);
+    assert_eq!(differing(&first, &first), []);
+    // With a process before it the same parent has another number.
+    let more = second
+        .replace("P3", "P4")
+        .replace("P2", "P3")
+        .replace("\nP3 sh", "\nP2 new, child of P1\n  a() = 0\n\nP3 sh");
+    let came = |line: &str| (None, Some(line.to_owned()));
+    let expected = [came("P2 new, child of P1"), came("  a() = 0")];
+    assert_eq!(differing(&second, &more), expected);
+    // A parent that is not shown may be any.
+    assert_eq!(differing(&text("P8"), &text("P9")), []);
+}

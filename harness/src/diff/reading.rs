@@ -11,7 +11,10 @@ use syscall_model::Observation;
 use trace_harness::plan::{self, EventsPlan};
 use trace_harness::run::{Fired, Observer, RecordedRun};
 use trace_harness::trace::{Builder, View};
+use trace_harness::upgrade::TraceText;
 use trace_harness::{snapshot, upgrade, verdict};
+
+const NO_TRACE: &str = "it is no trace";
 
 /// What a trace was read from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +22,7 @@ pub(super) enum Form {
     /// A text as it was printed.
     Printed,
     Recording,
-    /// A text in the grammar of snapshots, or one of which nothing is known.
+    /// A text in the grammar of snapshots.
     Written,
 }
 
@@ -31,7 +34,7 @@ pub(super) struct Read {
     pub(super) lacks: Vec<String>,
 }
 
-/// Reads a trace; a file that is no trace is returned as it is.
+/// Reads a trace. An empty text is one of a run that did nothing.
 pub(super) fn trace(path: &Path) -> Result<Read, String> {
     let failed = |why: String| format!("cannot read `{}`: {why}", shown_path(path));
     let whole = |text: String, form| Read {
@@ -42,6 +45,9 @@ pub(super) fn trace(path: &Path) -> Result<Read, String> {
     if path.extension().is_some_and(|ending| ending == "snap") {
         let text = snapshot::read(path).map_err(|error| failed(chain(&error)))?;
         let text = text.ok_or_else(|| failed("there is no such file".to_owned()))?;
+        if !TraceText::is_one(&text) {
+            return Err(failed(NO_TRACE.to_owned()));
+        }
         return Ok(whole(text, Form::Written));
     }
     let file = files::open_stream(path).map_err(|error| failed(chain(&error)))?;
@@ -70,7 +76,8 @@ pub(super) fn trace(path: &Path) -> Result<Read, String> {
     Ok(match upgrade::normalised(text) {
         Some(text) => whole(text, Form::Printed),
         None if text.trim().is_empty() => whole(String::new(), Form::Printed),
-        None => whole(text.to_owned(), Form::Written),
+        None if TraceText::is_one(text) => whole(text.to_owned(), Form::Written),
+        None => return Err(failed(NO_TRACE.to_owned())),
     })
 }
 

@@ -159,3 +159,30 @@ fn what_cannot_be_read_is_said_with_its_name() {
         run.stderr
     );
 }
+
+#[test]
+fn a_file_that_is_no_trace_is_said_to_be_none() {
+    let project = Project::new();
+    project.write(
+        "trace.snap",
+        "---\nsource: x\n---\n# trace 2, level sequence\n\nP1 sh\n  a() = 0\n",
+    );
+    project.write("empty", "");
+    project.write("other.snap", "---\nsource: x\n---\nrubbish\n");
+    project.write("garbage", "garbage\n");
+    // As by strace without ids.
+    project.write("without-ids", "fsync(3) = 0\nsync() = 0\n");
+    for name in ["garbage", "without-ids", "other.snap"] {
+        for words in [["diff", name, name], ["diff", "trace.snap", name]] {
+            let run = project.harness(&words);
+            assert_eq!((run.stdout.as_str(), run.status), ("", 2), "{words:?}");
+            let said = format!("cannot read `{name}`: it is no trace");
+            assert!(run.stderr.contains(&said), "{}", run.stderr);
+        }
+    }
+    project
+        .harness(&["diff", "empty", "empty"])
+        .assert_status(0);
+    let run = project.harness(&["diff", "trace.snap", "trace.snap"]);
+    run.assert_status(0);
+}
