@@ -12,8 +12,8 @@ use trace_harness::snapshot::{self, SnapshotError};
     after_help = "Exit status: 0 nothing waits any more, 1 something still does, 2 usage error."
 )]
 pub(crate) struct Arguments {
-    /// Folders to look in
-    #[arg(value_name = "PATH", default_value = "snapshots")]
+    /// Folders to look in, which must be there [default: snapshots, if it is]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Accept all without asking
     #[arg(long, conflicts_with = "reject")]
@@ -32,7 +32,7 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
         Ok(0) => status::PASSED,
         Ok(_) => status::FAILED,
         Err(ReviewError::Print(error)) => out::ended(Err(error), status::PASSED, status::USAGE),
-        Err(ReviewError::Snapshot(error)) => {
+        Err(error @ (ReviewError::Snapshot(_) | ReviewError::NoFolder(_))) => {
             complain(&error, None);
             status::USAGE
         }
@@ -44,6 +44,8 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 enum ReviewError {
     #[error(transparent)]
     Snapshot(#[from] SnapshotError),
+    #[error("there is no folder `{}`", shown_path(.0))]
+    NoFolder(PathBuf),
     #[error("cannot write to standard output")]
     Print(#[from] io::Error),
 }
@@ -51,7 +53,15 @@ enum ReviewError {
 /// Returns how many traces still wait. A trace that could not be shown is left undecided.
 fn review(arguments: &Arguments) -> Result<usize, ReviewError> {
     let mut waiting = Vec::new();
-    for path in &arguments.paths {
+    let usual = [PathBuf::from("snapshots")];
+    let paths = match arguments.paths.as_slice() {
+        [] => &usual,
+        named => named,
+    };
+    for path in paths {
+        if !arguments.paths.is_empty() && !path.exists() {
+            return Err(ReviewError::NoFolder(path.clone()));
+        }
         waiting.extend(snapshot::files_below(path, ".snap.new")?);
     }
     if waiting.is_empty() {

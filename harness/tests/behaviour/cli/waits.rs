@@ -241,3 +241,13 @@ fn a_signal_ends_the_harness_while_its_report_is_not_read() {
     assert_eq!(harness.end_by(Signal::SIGTERM), 143);
     drop(command);
 }
+
+#[test]
+fn a_folder_for_review_that_is_not_there_is_an_error_and_the_usual_one_may_be_missing() {
+    let project = Project::new();
+    let run = project.harness(&["review", "snapshotz"]);
+    assert_eq!((run.stdout.as_str(), run.status), ("", 2));
+    let said = "there is no folder `snapshotz`";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    project.harness(&["review"]).assert_status(0);
+}
