@@ -3,12 +3,15 @@
 //! A fault is decided by what procfs says of a call while it is held; expectations go by the
 //! tables that the records fill. Where these two differ, it is not known which call was meant.
 
+mod numbers;
+
 use super::looked;
 use crate::matching::is_meant;
 use crate::plan::{FaultPlan, guards};
-use crate::scenario::{Per, When};
+use crate::scenario::Per;
 use crate::trace::{Deed, Normalised, Value};
 use crate::verdict::{DoneTo, FaultOutcome, Faults, Looked, MOST_TOLD};
+use numbers::{Numbers, has_any, lacks_any};
 use perf_records::units::{Nanos, count_of};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use syscall_model::{Answer, ThreadId};
@@ -37,6 +40,9 @@ pub(in crate::run) fn prove(
     let shown: HashMap<_, &Deed> = shown.collect();
     let (mut attributed, mut done_to) = (HashSet::new(), Vec::new());
     let mut elsewhere = vec![Vec::new(); faults.len()];
+    let named = told.outcomes.iter().enumerate();
+    let named = named.map(|(number, outcome)| named_by((number, faults), outcome, &calls));
+    let named: Vec<_> = named.collect();
     for (number, (fault, outcome)) in faults.iter().zip(&mut told.outcomes).enumerate() {
         let mut groups: BTreeMap<u32, Vec<Counted<'_>>> = BTreeMap::new();
         let (mut n_unclear, mut n_answered) = (0, 0);
@@ -50,11 +56,7 @@ pub(in crate::run) fn prove(
                 _ if call.deed.is_unentered() => n_answered += 1,
                 None => n_unclear += 1,
                 Some(true) => {
-                    let group = match fault.per {
-                        Per::Run => 0,
-                        Per::Process => call.deed.task.process,
-                        Per::Thread => call.deed.thread.0,
-                    };
+                    let group = group_of(fault, call.deed);
                     groups.entry(group).or_default().push(*call);
                 }
             }
@@ -87,7 +89,7 @@ pub(in crate::run) fn prove(
         }
         let (mut done, mut n_wrong) = (Vec::new(), 0);
         for group in groups.values() {
-            n_wrong += wrong((number, faults), outcome, group, &mut done);
+            n_wrong += wrong((number, faults), outcome, (group, &named), &mut done);
         }
         if n_wrong > 0 && n_unclear == 0 {
             unknown.push(format!(
@@ -251,58 +253,97 @@ fn calls(whole: &Normalised) -> Vec<Counted<'_>> {
     calls
 }
 
+/// The calls that a fault is meant for, as they are counted.
+fn counted<'a>(fault: &FaultPlan, calls: &[Counted<'a>]) -> BTreeMap<u32, Vec<Counted<'a>>> {
+    let mut groups: BTreeMap<u32, Vec<Counted<'a>>> = BTreeMap::new();
+    let asked = calls.iter().filter(|it| is_about(fault, it.deed));
+    let meant = asked.filter(|it| is_meant(it.deed, &fault.matcher) == Some(true));
+    for call in meant.filter(|it| !it.deed.is_unentered()) {
+        groups
+            .entry(group_of(fault, call.deed))
+            .or_default()
+            .push(*call);
+    }
+    groups
+}
+
+/// Among which calls one is counted.
+fn group_of(fault: &FaultPlan, deed: &Deed) -> u32 {
+    match fault.per {
+        Per::Run => 0,
+        Per::Process => deed.task.process,
+        Per::Thread => deed.thread.0,
+    }
+}
+
+/// The calls that a fault may name by `when`, where another fault does the same to calls.
+fn named_by(
+    (number, faults): (usize, &[FaultPlan]),
+    outcome: &FaultOutcome,
+    calls: &[Counted<'_>],
+) -> HashSet<(ThreadId, Nanos)> {
+    let mut all = faults.iter().enumerate();
+    let Some(fault) = faults.get(number) else {
+        return HashSet::new();
+    };
+    if !all.any(|(other, it)| other != number && it.injected == fault.injected) {
+        return HashSet::new();
+    }
+    let mut named = HashSet::new();
+    for group in counted(fault, calls).values() {
+        let numbers = Numbers::of(group, outcome);
+        let is_named = |call: &&Counted<'_>| {
+            let (first, last) = numbers.range(call);
+            has_any(fault.when, first, last)
+        };
+        named.extend(group.iter().filter(is_named).map(|it| place(it.deed)));
+    }
+    named
+}
+
 /// How many calls of a group were treated otherwise than `when` says of every number that they may
-/// have; adds those that the fault was done to.
+/// have; adds those that the fault was done to. `named` has for each fault which calls it names.
 fn wrong<'a>(
     (number, faults): (usize, &[FaultPlan]),
     outcome: &FaultOutcome,
-    group: &[Counted<'a>],
+    (group, named): (&[Counted<'a>], &[HashSet<(ThreadId, Nanos)>]),
     done: &mut Vec<&'a Deed>,
 ) -> usize {
     let Some(fault) = faults.get(number) else {
         return 0;
     };
-    let mut entered: Vec<Nanos> = group.iter().map(|call| call.deed.clock.0).collect();
-    let mut earliest: Vec<Nanos> = group.iter().map(|call| call.earliest).collect();
-    entered.sort_unstable();
-    earliest.sort_unstable();
+    let numbers = Numbers::of(group, outcome);
     let mut n_wrong = 0;
     for call in group {
-        // Calls of other threads may be counted in another order than they are entered in.
-        let before = entered.partition_point(|it| *it < call.earliest) as u64;
-        let until = earliest.partition_point(|it| *it <= call.deed.clock.0) as u64;
-        let (first, last) = (before + 1, (until + outcome.unmade).max(before + 1));
+        let (first, last) = numbers.range(call);
         let injected = call.deed.injected;
-        let is_ours = !injected.is_nothing() && injected == fault.injected;
+        let is_alike = !injected.is_nothing() && injected == fault.injected;
         let by_another = || {
             let mut earlier = faults.iter().take(number);
             let is_it = |it: &FaultPlan| it.injected == injected && is_about(it, call.deed);
             guards(call.deed) || !injected.is_nothing() && earlier.any(is_it)
         };
-        let is_right = if is_ours {
-            has_any(fault.when, first, last)
-        } else {
-            lacks_any(fault.when, first, last) || is_too_short(fault, call.deed) || by_another()
+        // The same was to be done to it by another fault, and not by this one.
+        let by_its_like = || {
+            let both = faults.iter().zip(named).enumerate();
+            let mut others = both.filter(|(other, _)| *other != number);
+            others.any(|(_, (it, named))| {
+                it.injected == injected && named.contains(&place(call.deed))
+            })
+        };
+        let is_ours = is_alike && has_any(fault.when, first, last);
+        let is_right = match is_alike {
+            true => is_ours || by_its_like(),
+            false => {
+                lacks_any(fault.when, first, last) || is_too_short(fault, call.deed) || by_another()
+            }
         };
         n_wrong += usize::from(!is_right);
-        if is_ours && is_right {
+        if is_ours {
             done.push(call.deed);
         }
     }
     n_wrong
-}
-
-/// Whether one of these numbers is named.
-fn has_any(when: When, first: u64, last: u64) -> bool {
-    let behind = first.saturating_sub(when.first);
-    let next = behind.div_ceil(when.step).checked_mul(when.step);
-    let next = next.and_then(|next| next.checked_add(when.first));
-    next.is_some_and(|next| next <= last && when.has(next))
-}
-
-/// Whether one of these numbers is not named.
-fn lacks_any(when: When, first: u64, last: u64) -> bool {
-    !when.has(first) || !when.has(last) || when.step > 1 && first < last
 }
 
 fn is_too_short(fault: &FaultPlan, deed: &Deed) -> bool {

@@ -251,6 +251,27 @@ fn rows_and_faults_of_the_scenarios_own_are_kept() {
 }
 
 #[test]
+fn a_fault_of_the_scenarios_own_may_do_what_the_sweep_does() {
+    require!(right_to_trace());
+    let project = Project::with(
+        "it",
+        "workload: { shell: \"mkdir x; mkdir x; mkdir y\" }\n\
+         trace: { events: [{ syscalls: [mkdir] }] }\n\
+         faults: [{ mkdir: { path: x, when: 1, error: EIO } }]\nsnapshot: false",
+    );
+    project.harness(&["run", "scenarios"]).assert_status(0);
+    for error in ["EIO", "ENOSPC"] {
+        let lines = sweep(&project, 1, &["--errors", error]);
+        let numbers: BTreeSet<String> = runs(&lines)
+            .iter()
+            .map(|run| format!("{}", run["verdict"]))
+            .collect();
+        assert!(!numbers.contains("\"incomplete\""), "{lines:#?}");
+        assert_eq!(runs(&lines).len(), 2, "{lines:#?}");
+    }
+}
+
+#[test]
 fn the_report_for_people_has_the_worst_first() {
     require!(right_to_trace());
     require!(program("python3"));

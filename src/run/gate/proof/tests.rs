@@ -1,4 +1,5 @@
 use super::*;
+use crate::scenario::When;
 use crate::trace::{Builder, Stretch, View};
 use perf_records::units::{Pid, Tid};
 use std::collections::BTreeSet;
@@ -300,4 +301,32 @@ fn a_blocked_call_that_went_on_before_the_other_may_have_come_is_told() {
     assert_eq!(told(26), Vec::<String>::new());
     let early = told(24).join("\n");
     assert!(early.contains("went on before the other came"), "{early}");
+}
+
+#[test]
+fn of_two_faults_that_do_the_same_each_is_done_to_the_calls_that_it_names() {
+    let at = |first: u64| FaultPlan {
+        when: When {
+            first,
+            last: Some(first),
+            step: 1,
+        },
+        ..second("fsync", EIO)
+    };
+    let three = |injected: [Injected; 3]| {
+        let times = [(10, 11), (20, 21), (30, 31)].into_iter().zip(injected);
+        let made = times.map(|(time, injected)| (0, "fsync", time, injected));
+        made.collect::<Vec<Made>>()
+    };
+    for faults in [[at(1), at(3)], [at(3), at(1)]] {
+        let told = proved(&faults, 3, &three([EIO, NO, EIO]));
+        assert_eq!(told.unknown, [""; 0]);
+        let done: Vec<usize> = told.done_to.iter().map(Vec::len).collect();
+        assert_eq!(done, [1, 1]);
+        // Neither names the second.
+        let told = proved(&faults, 3, &three([EIO, EIO, EIO]));
+        assert_eq!(told.unknown.len(), 2, "{:?}", told.unknown);
+        let told = proved(&faults, 3, &three([EIO, NO, NO]));
+        assert!(!told.unknown.is_empty());
+    }
 }
