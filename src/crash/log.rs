@@ -1,6 +1,6 @@
 //! A record of what a program did to a folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -232,18 +232,19 @@ impl Log {
         self.after(self.steps.len())
     }
 
-    /// Returns the last folder with each byte inverted of the files that the program wrote; `None`
-    /// if it wrote no bytes.
+    /// Returns the last folder with each byte inverted of the files that the program wrote, be it
+    /// what they had held before; `None` if it wrote no bytes that are left.
     #[must_use]
     pub fn spoilt(&self) -> Option<Tree> {
         let (before, mut spoilt) = (self.after(0), self.last());
+        let written = self.written();
         let mut is_spoilt = false;
         for id in spoilt.reached() {
             let old = before.nodes.get(&id).map(|node| &node.kind);
             let Some(node) = spoilt.nodes.get_mut(&id) else {
                 continue;
             };
-            if old == Some(&node.kind) {
+            if old == Some(&node.kind) && !written.contains(&id) {
                 continue;
             }
             if let Kind::File(content) = &mut node.kind
@@ -256,6 +257,17 @@ impl Log {
             }
         }
         is_spoilt.then_some(spoilt)
+    }
+
+    /// The files that the program wrote bytes to.
+    fn written(&self) -> BTreeSet<NodeId> {
+        let written = self.steps.iter().filter_map(|step| match step {
+            Step::Change(Change::Write { node, bytes, .. } | Change::Range { node, bytes, .. }) => {
+                (!bytes.is_empty()).then_some(*node)
+            }
+            _ => None,
+        });
+        written.collect()
     }
 
     /// Returns the folder after the first `steps` steps, as the program saw it.

@@ -207,6 +207,19 @@ fn a_recovery_that_does_not_look_at_what_was_written_is_told_of() {
 }
 
 #[test]
+fn bytes_that_were_there_before_are_written_all_the_same_and_a_recovery_may_be_blind_to_them() {
+    require!(right_to_trace());
+    let recovers = "recovers: { run: ['true'] }";
+    let project = shell("printf 'old\\n' > old", recovers);
+    let lines = super::crash(&project, 0, &[]);
+    assert_eq!(lines.last().expect("a last line")["blind"], true);
+    // Nothing was written that could be other bytes.
+    let project = shell("mkdir d", recovers);
+    let lines = super::crash(&project, 0, &[]);
+    assert_eq!(lines.last().expect("a last line")["blind"], false);
+}
+
+#[test]
 fn a_recovery_that_fails_is_not_asked_whether_it_looks() {
     require!(right_to_trace());
     let recovers = "recovers: { shell: 'test ! -e f' }";
