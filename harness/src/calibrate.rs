@@ -7,15 +7,15 @@ use perf_live::files;
 use perf_live::host::Host;
 use perf_records::units::shown_path;
 use std::path::PathBuf;
-use trace_harness::calibrate::{Calibration, Finding, Varying};
+use trace_harness::calibrate::{Calibration, Finding, Unpinned, Varying};
 use trace_harness::run::{CalibrateError, Calibrating, Control, Suite, given_programs};
 use trace_harness::scenario;
 use trace_harness::trace::Level;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "The runs take turns: on the machine as it is, with every CPU busy, with every CPU taken away for moments, on one CPU, \
-beside copies of itself.\n\n\
+    after_help = "The runs take turns: on the machine as it is, with every CPU busy, with every CPU taken away for moments, on one CPU (where sched_getaffinity \
+is recorded and the program does not make it), beside copies of itself.\n\n\
 Exit status: 0 calibrated, 1 a run failed for another reason than its trace or no level holds, 2 usage error or invalid scenario, \
 77 the scenario would be skipped, 99 the harness itself could not do its work."
 )]
@@ -139,6 +139,17 @@ pub(crate) fn report(calibration: &Calibration) -> String {
         .map(|(condition, count)| format!("{count} {condition}"))
         .collect();
     let mut text = format!("{n_runs} runs: {}\n", conditions.join(", "));
+    text.push_str(match calibration.unpinned {
+        None => "",
+        Some(Unpinned::Asks) => {
+            "the program asks on how many CPUs it may run (sched_getaffinity), so it would do \
+             something else on one: runs for that were made on the machine as it is\n"
+        }
+        Some(Unpinned::Unrecorded) => {
+            "runs on one CPU were made on the machine as it is: a program may do something else \
+             there that asks on how many it may run, and sched_getaffinity is not recorded\n"
+        }
+    });
     if calibration.processes_vary {
         text.push_str(
             "not every run has the same processes: those of a program are taken together\n",

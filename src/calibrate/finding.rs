@@ -22,8 +22,20 @@ pub struct Calibration {
     pub processes_vary: bool,
     /// How many runs there are under each condition.
     pub n_runs: BTreeMap<Condition, u32>,
+    /// Why runs that were to be on one CPU were made on the machine as it is.
+    pub unpinned: Option<Unpinned>,
     /// The text of the trace in this view, for each row of the matrix.
     pub texts: BTreeMap<String, String>,
+}
+
+/// Why a program is not run on one CPU: one that asks on how many it may run does something else
+/// there, and not by chance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unpinned {
+    /// It asks.
+    Asks,
+    /// Whether it asks is not known: that call is not recorded.
+    Unrecorded,
 }
 
 /// A process, or all processes of a program.

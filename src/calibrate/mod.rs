@@ -35,7 +35,7 @@ mod varying;
 
 pub use condition::Condition;
 pub use evidence::Evidence;
-pub use finding::{Calibration, Finding, Unsettled, Who};
+pub use finding::{Calibration, Finding, Unpinned, Unsettled, Who};
 pub use reason::Reason;
 pub use search::calibrate;
 pub use varying::Varying;

@@ -368,6 +368,7 @@ impl<'a> Search<'a> {
             temporary: self.temporary,
             processes_vary: self.by == By::Program,
             n_runs: self.evidence.n_runs(),
+            unpinned: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Runs a scenario many times, under conditions that bring out what varies.
 
 use super::load::{Load, Pinned};
-use crate::calibrate::{self, Calibration, Condition, Evidence, Unsettled};
+use crate::calibrate::{self, Calibration, Condition, Evidence, Unpinned, Unsettled};
 use crate::plan::Plan;
 use crate::run::once::once;
 use crate::run::overwritten::OVERWRITTEN;
@@ -116,7 +116,7 @@ impl Suite<'_> {
         let mut all = Evidence::default();
         let mut strictest = View::default();
         let mut spans = Vec::new();
-        let mut done = 0;
+        let (mut done, mut unpinned) = (0, None);
         for (row, file, plan) in plans {
             if let Some(reason) = &plan.expect_failure {
                 return Err(CalibrateError::KnownFailure(reason.clone()));
@@ -143,6 +143,10 @@ impl Suite<'_> {
                 }
                 if turn.condition == Condition::OneCpu && !may_pin {
                     turn.condition = Condition::Quiet;
+                    unpinned = Some(match tells_cpus(plan) {
+                        true => Unpinned::Asks,
+                        false => Unpinned::Unrecorded,
+                    });
                 }
                 for result in runs.take(turn) {
                     let Some((trace, seen)) = runs.judge(turn.condition, result, total)? else {
@@ -163,12 +167,11 @@ impl Suite<'_> {
                 }
             }
         }
-        Ok(calibrate::calibrate(
-            &all,
-            &strictest,
-            &self.bench.signatures,
-            &spans,
-        )?)
+        let calibration = calibrate::calibrate(&all, &strictest, &self.bench.signatures, &spans)?;
+        Ok(Calibration {
+            unpinned,
+            ..calibration
+        })
     }
 }
 

@@ -155,3 +155,27 @@ fn a_calibration_that_is_out_of_time_has_run_under_each_condition() {
     assert_eq!(begun, Condition::ALL);
     assert!(n_runs.values().sum::<u32>() < calibrating.n_runs);
 }
+
+#[test]
+fn a_report_says_why_no_run_was_made_on_one_cpu() {
+    require!(right_to_trace());
+    let report = |calls: &str| {
+        let text = format!(
+            "workload: {{ run: ['true'] }}\ntrace: {{ events: [{{ syscalls: [{calls}] }}] }}\n"
+        );
+        let project = Project::with("x", &text);
+        let words = ["calibrate", "scenarios/x.yaml", "-n", "10", "--dry-run"];
+        let run = project.harness(&words);
+        run.assert_status(0);
+        run.stdout
+    };
+    let unrecorded = report("exit_group");
+    assert!(
+        unrecorded.contains("sched_getaffinity is not recorded\n"),
+        "{unrecorded}"
+    );
+    assert!(!unrecorded.starts_with("10 runs: 2 on the machine as it is"));
+    let recorded = report("exit_group, sched_getaffinity");
+    assert!(recorded.contains(", 2 on one CPU, "), "{recorded}");
+    assert!(!recorded.contains("sched_getaffinity"), "{recorded}");
+}
