@@ -16,6 +16,9 @@ use perf_records::units::{Nanos, count_of};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use syscall_model::{Answer, ThreadId};
 
+/// Calls, each by its thread and when it was entered.
+type Calls = HashSet<(ThreadId, Nanos)>;
+
 /// A call in the trace, and the first moment at which it may have been counted.
 #[derive(Clone, Copy)]
 struct Counted<'a> {
@@ -281,7 +284,7 @@ fn named_by(
     (number, faults): (usize, &[FaultPlan]),
     outcome: &FaultOutcome,
     calls: &[Counted<'_>],
-) -> HashSet<(ThreadId, Nanos)> {
+) -> Calls {
     let mut all = faults.iter().enumerate();
     let Some(fault) = faults.get(number) else {
         return HashSet::new();
@@ -306,7 +309,7 @@ fn named_by(
 fn wrong<'a>(
     (number, faults): (usize, &[FaultPlan]),
     outcome: &FaultOutcome,
-    (group, named): (&[Counted<'a>], &[HashSet<(ThreadId, Nanos)>]),
+    (group, named): (&[Counted<'a>], &[Calls]),
     done: &mut Vec<&'a Deed>,
 ) -> usize {
     let Some(fault) = faults.get(number) else {
