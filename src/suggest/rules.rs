@@ -20,6 +20,9 @@ pub struct Learning<'a> {
     pub exit: ExitKind,
     /// The path of the folder that it ran in.
     pub folder: &'a str,
+    /// The paths of homes, beside `/root` and those in `/home`: the rule of a folder that lies in
+    /// one is for all of it only where that is deep enough.
+    pub homes: &'a [String],
     /// The folders for temporary files, as rules name them: relative to that folder, and empty for
     /// it itself, if they lie there.
     pub temporary: &'a [String],
@@ -34,6 +37,7 @@ pub fn rules(learning: &Learning<'_>, statement: &Statement) -> RulesDraft {
     let Learning {
         command,
         exit,
+        homes,
         temporary,
         ..
     } = *learning;
@@ -73,8 +77,8 @@ pub fn rules(learning: &Learning<'_>, statement: &Statement) -> RulesDraft {
     let mut of = |realm: Realm| {
         let names = worlds.remove(&realm).unwrap_or_default();
         let names = match realm {
-            Realm::Writes => folded(without_below_drawn(names)),
-            Realm::Reads => folded_reads(without_below_drawn(names), learning.folder),
+            Realm::Writes => folded(without_below_drawn(names), homes),
+            Realm::Reads => folded_reads(without_below_drawn(names), learning.folder, homes),
             Realm::Network => without_any(names),
             Realm::Programs | Realm::Privileges => names,
         };

@@ -115,6 +115,7 @@ fn learn(
             command,
             exit,
             folder: &here.to_string_lossy(),
+            homes: &homes(),
             temporary: &temporary(&here),
             realms: &realms.collect::<Vec<_>>(),
         },
@@ -140,4 +141,15 @@ fn temporary(here: &Path) -> Vec<String> {
         named.to_string_lossy().into_owned()
     });
     folders.collect()
+}
+
+/// The home of the environment, by its name and as names of files have it.
+fn homes() -> Vec<String> {
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let home = home.filter(|home| home.is_absolute());
+    let real = home.as_ref().and_then(|home| home.canonicalize().ok());
+    let homes = home.iter().chain(&real);
+    homes
+        .map(|home| home.to_string_lossy().into_owned())
+        .collect()
 }

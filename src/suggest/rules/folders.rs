@@ -14,18 +14,56 @@ const MOST_DRAWN: usize = 2;
 /// rule allows to read all of it: `/usr/lib/python3.11`.
 const DEEP: usize = 3;
 
-/// Globs for folders of which many files are named.
-pub(super) fn folded(names: BTreeSet<String>) -> BTreeSet<String> {
+/// As many for what one rule allows to write.
+const DEEP_TO_WRITE: usize = 2;
+
+/// How many folders below a home a folder lies there, with itself, at least, if one rule allows all
+/// of it: what programs keep for themselves lies beside passwords, as in `.config` and `.cargo`.
+const DEEP_IN_HOME: usize = 3;
+
+/// How deep a folder is at least of which one rule allows all; `elsewhere`, if it is in no home and
+/// holds none. `None` if it never is.
+fn least(folder: &str, elsewhere: usize, homes: &[String]) -> Option<usize> {
+    if !folder.starts_with('/') {
+        return Some(0);
+    }
+    let name = folder.strip_prefix("/home/").unwrap_or_default();
+    let name = name.split('/').next().unwrap_or_default();
+    let usual = ["/root".to_owned(), format!("/home/{name}")];
+    let mut least = elsewhere;
+    for home in usual.iter().chain(homes) {
+        let home = home.trim_end_matches('/');
+        if is_in(folder, home) && !home.is_empty() {
+            least = least.max(depth(home) + DEEP_IN_HOME);
+        } else if is_in(home, folder) {
+            return None;
+        }
+    }
+    Some(least)
+}
+
+fn depth(folder: &str) -> usize {
+    folder.matches('/').count()
+}
+
+/// Whether a path is that of a folder, or lies below it.
+fn is_in(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|it| it.is_empty() || it.starts_with('/'))
+}
+
+/// Globs for folders of which many files are named. `homes` are more folders like those in `/home`.
+pub(super) fn folded(names: BTreeSet<String>, homes: &[String]) -> BTreeSet<String> {
     let mut of_folder: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in names {
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
         of_folder.entry(folder.to_owned()).or_default().push(name);
     }
-    let depth = |folder: &str| folder.matches('/').count();
+    let least = |folder: &str| least(folder, DEEP_TO_WRITE, homes);
+    let is_deep = |folder: &str| least(folder).is_some_and(|least| depth(folder) >= least);
     let mut all = BTreeSet::new();
     for (folder, names) in of_folder {
-        let least = if folder.starts_with('/') { 2 } else { 0 };
-        match names.len() > MOST && !folder.is_empty() && depth(&folder) >= least {
+        match names.len() > MOST && !folder.is_empty() && is_deep(&folder) {
             true => drop(all.insert(format!("{folder}/*"))),
             false => all.extend(names),
         }
@@ -35,8 +73,7 @@ pub(super) fn folded(names: BTreeSet<String>) -> BTreeSet<String> {
     let over = |glob: &str| {
         let folder = glob.strip_suffix("/*")?;
         let (above, _) = folder.rsplit_once('/')?;
-        let least = if above.starts_with('/') { 2 } else { 0 };
-        (depth(above) >= least).then(|| above.to_owned())
+        is_deep(above).then(|| above.to_owned())
     };
     for folder in all.iter().filter_map(|glob| over(glob)) {
         *above.entry(folder).or_default() += 1;
@@ -70,13 +107,22 @@ pub(super) fn without_below_drawn(names: BTreeSet<String>) -> BTreeSet<String> {
 }
 
 /// Globs for what was read: of more than [`MOST`] files below one folder, at whatever depth, that
-/// folder. It is the uppermost one that is [`DEEP`] and holds no working directory (`folder`).
-pub(super) fn folded_reads(names: BTreeSet<String>, folder: &str) -> BTreeSet<String> {
+/// folder. It is the uppermost one that is [`DEEP`] and holds no working directory (`folder`);
+/// `homes` as for [`folded`].
+pub(super) fn folded_reads(
+    names: BTreeSet<String>,
+    folder: &str,
+    homes: &[String],
+) -> BTreeSet<String> {
     let is_folded = |name: &String| name.starts_with('/') && !is_of_kernel(name);
     let (outside, others): (BTreeSet<String>, _) = names.into_iter().partition(is_folded);
-    let mut globs = folded(others);
+    let mut globs = folded(others, homes);
     let outside: Vec<&str> = outside.iter().map(String::as_str).collect();
-    fold("", &outside, folder, &mut globs);
+    let is_deep = |path: &str, elsewhere: usize| {
+        let least = least(path, elsewhere, homes).filter(|_| !path.is_empty());
+        least.is_some_and(|least| depth(path) >= least) && !is_in(folder, path)
+    };
+    fold("", &outside, &is_deep, &mut globs);
     globs
 }
 
@@ -85,8 +131,14 @@ fn is_of_kernel(name: &str) -> bool {
     is_of_procfs(name.as_bytes()) || name.starts_with("/dev/")
 }
 
-/// Puts globs for names below a folder, whose path has no slash at its end.
-fn fold(path: &str, names: &[&str], working: &str, globs: &mut BTreeSet<String>) {
+/// Puts globs for names below a folder, whose path has no slash at its end. `is_deep` says of such
+/// a folder whether one rule may allow all of it, if elsewhere it must be so deep.
+fn fold(
+    path: &str,
+    names: &[&str],
+    is_deep: &dyn Fn(&str, usize) -> bool,
+    globs: &mut BTreeSet<String>,
+) {
     let mut files = Vec::new();
     let mut below: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for name in names {
@@ -96,21 +148,17 @@ fn fold(path: &str, names: &[&str], working: &str, globs: &mut BTreeSet<String>)
             None => files.push(*name),
         }
     }
-    let depth = path.matches('/').count();
-    let holds_working = working.strip_prefix(path);
-    let holds_working = holds_working.is_some_and(|it| it.is_empty() || it.starts_with('/'));
     let is_only_way = files.is_empty() && below.len() == 1;
-    if names.len() > MOST && depth >= DEEP && !holds_working && !is_only_way {
+    if names.len() > MOST && is_deep(path, DEEP) && !is_only_way {
         globs.insert(format!("{path}/**"));
         return;
     }
-    let is_home = path.starts_with("/home/") && depth < DEEP;
-    match files.len() > MOST && depth + 1 >= DEEP && !holds_working && !is_home {
+    match files.len() > MOST && is_deep(path, DEEP - 1) {
         true => drop(globs.insert(format!("{path}/*"))),
         false => globs.extend(files.into_iter().map(str::to_owned)),
     }
     for (first, names) in below {
-        fold(&format!("{path}/{first}"), &names, working, globs);
+        fold(&format!("{path}/{first}"), &names, is_deep, globs);
     }
 }
 
@@ -120,7 +168,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn check(names: impl IntoIterator<Item = String>, globs: &[&str]) {
-        let found = folded_reads(names.into_iter().collect(), "/home/me/src/project");
+        let found = folded_reads(names.into_iter().collect(), "/home/me/src/project", &[]);
         let found: Vec<&str> = found.iter().map(String::as_str).collect();
         assert_eq!(found, globs);
     }
@@ -133,7 +181,7 @@ mod tests {
     fn many_files_of_a_folder_become_one_rule() {
         let few = ["/etc/a", "/etc/b"].map(str::to_owned);
         let names: BTreeSet<String> = some("out", 20).chain(few).collect();
-        let rules: Vec<String> = folded(names).into_iter().collect();
+        let rules: Vec<String> = folded(names, &[]).into_iter().collect();
         assert_eq!(rules, ["/etc/a", "/etc/b", "out/*"]);
     }
 
@@ -187,10 +235,35 @@ mod tests {
         ] {
             let below = format!("{folder}/x");
             let names = some(folder, 9).chain(some(&below, 1));
-            let found = folded_reads(names.collect(), "/home/me/src/project");
+            let found = folded_reads(names.collect(), "/home/me/src/project", &[]);
             assert_eq!(found.len(), 10, "{found:?}");
         }
         let of_kernel = some("/proc/*/task/1", 9);
         check(of_kernel, &["/proc/*/task/1/*"]);
+    }
+
+    #[test]
+    fn a_folder_in_a_home_is_one_rule_only_where_it_lies_three_deep_there() {
+        let homes = ["/srv/ci/me/".to_owned()];
+        for home in ["/home/you", "/root", "/srv/ci/me"] {
+            // Beside these lie passwords.
+            for folder in ["", "/.cargo", "/.config", "/.config/gh"] {
+                let names: BTreeSet<String> = some(&format!("{home}{folder}"), 9).collect();
+                let reads = folded_reads(names.clone(), "/work", &homes);
+                assert_eq!(reads, names);
+                assert_eq!(folded(names.clone(), &homes), names);
+            }
+            let source = format!("{home}/.cargo/registry/src");
+            let config = format!("{home}/.cargo/config.toml");
+            let names = some(&source, 9).chain([config.clone()]);
+            let reads = folded_reads(names.collect(), "/work", &homes);
+            assert_eq!(reads, [config, format!("{source}/**")].into());
+            let wrote = folded(some(&source, 9).collect(), &homes);
+            assert_eq!(wrote, [format!("{source}/*")].into());
+        }
+        // Nor is one that holds a home.
+        let names = some("/srv/ci/a/x", 5).chain(some("/srv/ci/a/y", 5));
+        let reads = folded_reads(names.collect(), "/work", &["/srv/ci/a/z/me".to_owned()]);
+        assert_eq!(reads.len(), 10, "{reads:?}");
     }
 }

@@ -100,6 +100,30 @@ fn many_files_that_are_read_deep_below_a_folder_are_learnt_as_that_folder() {
 }
 
 #[test]
+fn what_lies_beside_files_of_a_home_that_were_read_is_not_allowed_by_learnt_rules() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let other = Project::new();
+    for n in 0..9 {
+        other.write(&format!(".cargo/registry/src/{n}"), "x");
+    }
+    other.write(".cargo/config.toml", "x");
+    other.write(".cargo/credentials.toml", "x");
+    let home = other.path().canonicalize().expect("the folder");
+    let variables = [("HOME", home.to_str().expect("letters"))];
+    let shell = "cat ~/.cargo/registry/src/* ~/.cargo/config.toml > /dev/null";
+    let rules = project.learnt(&variables, &[], &["sh", "-c", shell]);
+    assert!(rules.contains("/.cargo/registry/src/**"), "{rules}");
+    project.holds(&variables, &["sh", "-c", shell]);
+    let words = ["check", "rules.yaml", "--", "sh", "-c"];
+    let shell = "cat ~/.cargo/credentials.toml > /dev/null";
+    let run = project.harness_with(&variables, &[&words[..], &[shell]].concat());
+    run.assert_status(1);
+    let said = "credentials.toml`";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+}
+
+#[test]
 fn keys_that_are_not_asked_for_are_not_learnt() {
     require!(right_to_trace());
     let project = Project::new();
