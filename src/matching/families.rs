@@ -1,7 +1,7 @@
 //! Drawn names that lie beside each other: what some of them begin with was not drawn.
 
 use super::drawn::varying;
-use perf_records::glob::path_glob;
+use perf_records::glob::{open_at, path_glob};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many letters are drawn by `mkstemp(3)`; none draws fewer.
@@ -17,7 +17,7 @@ pub fn families(names: &BTreeSet<&str>) -> BTreeSet<String> {
     let mut of_shape: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for name in names {
         let shape = varying(name);
-        if is_open(&shape) {
+        if open_at(&shape).is_some() {
             of_shape.entry(shape).or_default().insert(name);
         }
     }
@@ -46,13 +46,6 @@ pub fn families(names: &BTreeSet<&str>) -> BTreeSet<String> {
         }
     }
     globs
-}
-
-/// Whether any letter of a shape is open.
-fn is_open(shape: &str) -> bool {
-    let letters = ["[*]", "[?]"].into_iter();
-    let rest = letters.fold(shape.to_owned(), |rest, letter| rest.replace(letter, ""));
-    rest.contains(['?', '*'])
 }
 
 fn is_whole(shape: &str) -> bool {

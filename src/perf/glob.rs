@@ -45,6 +45,32 @@ pub fn escaped(name: &str) -> String {
     glob
 }
 
+/// Where the first part of a glob is that may stand for more than one letter: `[*]` is that letter
+/// alone, and so is a `[` that is never closed.
+///
+/// ```
+/// use perf_records::glob::open_at;
+/// assert_eq!(open_at("q[?]x/run-??"), Some(10));
+/// assert_eq!(open_at("a[0-9]"), Some(1));
+/// assert_eq!(open_at("a[[]1][*]"), None);
+/// ```
+#[must_use]
+pub fn open_at(glob: &str) -> Option<usize> {
+    let mut rest = glob.as_bytes();
+    while let Some((first, behind)) = split_character(rest) {
+        let set = (first == b"[").then(|| set_of(behind)).flatten();
+        rest = match (first, set) {
+            (b"*" | b"?", _) => return Some(glob.len() - rest.len()),
+            (_, Some((set, after))) => match split_character(set) {
+                Some((_, [])) => after,
+                _ => return Some(glob.len() - rest.len()),
+            },
+            _ => behind,
+        };
+    }
+    None
+}
+
 /// Whether the pattern matches the whole name, as in a shell: `*`, `?`, `[a-c]`, `[!a]`. A `[` that
 /// is never closed stands for itself.
 ///

@@ -8,7 +8,7 @@ use crate::scenario::{RulesDraft, literal};
 use folders::{folded, folded_reads, without_below_drawn};
 use names::Names;
 use perf_live::units::ExitKind;
-use perf_records::glob::{is_glob, path_glob};
+use perf_records::glob::{open_at, path_glob};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What rules are learnt of.
@@ -105,10 +105,7 @@ fn remark(glob: &str, named: &BTreeSet<&str>, temporary: &[String]) -> Option<St
         return Some("files that never had a name (O_TMPFILE)".to_owned());
     }
     let path = glob.strip_prefix("unix:").unwrap_or(glob);
-    let letters = ["[*]", "[?]", "[[]", "[$]", "[~]"];
-    let letters = letters.into_iter();
-    let has_wildcard = letters.fold(path.to_owned(), |path, letter| path.replace(letter, ""));
-    if !is_glob(&has_wildcard) || path.starts_with(PROCESSES) || !path.contains(['/', '.', '?']) {
+    if open_at(path).is_none() || path.starts_with(PROCESSES) || !path.contains(['/', '.', '?']) {
         return None;
     }
     let mut temporary = temporary.iter().filter(|folder| folder.starts_with('/'));

@@ -2,6 +2,7 @@
 
 use crate::matching::PROCESSES;
 use perf_live::host::is_of_procfs;
+use perf_records::glob::open_at;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many files of one folder are named one by one.
@@ -89,9 +90,7 @@ pub(super) fn folded(names: BTreeSet<String>, homes: &[String]) -> BTreeSet<Stri
 /// run.
 pub(super) fn without_below_drawn(names: BTreeSet<String>) -> BTreeSet<String> {
     let drawn = |glob: &str| {
-        let wild = glob
-            .find(['?', '*'])
-            .filter(|_| !glob.starts_with(PROCESSES))?;
+        let wild = open_at(glob).filter(|_| !glob.starts_with(PROCESSES))?;
         let end = glob.get(wild..)?.find('/')?;
         glob.get(..wild + end).map(str::to_owned)
     };
@@ -220,6 +219,15 @@ mod tests {
             found,
             ["t/pytest-[0-9]*/**", "t/run-??????/0", "t/run-??????/1"]
         );
+    }
+
+    #[test]
+    fn a_folder_with_a_letter_of_globs_in_its_name_was_not_drawn() {
+        let names: BTreeSet<String> = some("q[?]x", 3).chain(some("out[*]", 3)).collect();
+        assert_eq!(without_below_drawn(names.clone()), names);
+        let names = some("q[?]x/run-??????", 3);
+        let found = without_below_drawn(names.collect());
+        assert_eq!(found, ["q[?]x/run-??????/**".to_owned()].into());
     }
 
     #[test]
