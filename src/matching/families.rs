@@ -84,8 +84,13 @@ fn fronts(words: &BTreeSet<String>) -> BTreeSet<String> {
         let is_of_form = is_word(front) && drawn.contains(|c: char| c.is_ascii_uppercase());
         is_of_form.then(|| front.to_owned())
     };
-    let alone: Vec<Option<String>> = rest.iter().map(of_form).collect();
-    fronts.extend(alone.into_iter().map(Option::unwrap_or_default));
+    let alone = rest.iter().map(|word| of_form(word).unwrap_or_default());
+    let alone: BTreeSet<String> = alone.collect();
+    let is_told_apart = fronts.len() + alone.len() <= MOST;
+    match is_told_apart || alone.is_empty() {
+        true => fronts.extend(alone),
+        false => drop(fronts.insert(String::new())),
+    }
     fronts
 }
 
@@ -134,6 +139,18 @@ mod tests {
             &["log.ccR4xk1Qab.o", "log.cca0bWzz3d.o", "log.ccX9d2Lm00.o"],
             &["log.cc????????.o"],
         );
+    }
+
+    #[test]
+    fn many_names_that_stand_alone_are_no_families() {
+        let pp = ["ppR4xk1Q", "ppa0bWzz", "ppX9d2Lm"];
+        let globs = |n| {
+            let alone: Vec<String> = ('a'..).take(n).map(|c| format!("{c}qR4xk1Q")).collect();
+            let all = pp.into_iter().chain(alone.iter().map(String::as_str));
+            families(&all.collect())
+        };
+        assert_eq!(globs(7).len(), 8);
+        assert_eq!(globs(8), ["????????", "pp??????"].map(str::to_owned).into());
     }
 
     #[test]
