@@ -52,9 +52,13 @@ fn the_end_of_a_trace_among_execs_takes_no_program_out_of_sight() {
     require!(program("python3"));
     let project = Project::new();
     let mut waiting = Waiting::new(&project, AGAIN);
-    let (following, _) = Following::new(&project, &waiting, &["-e", "execve"]);
+    let (mut following, _) = Following::new(&project, &waiting, &["-e", "execve"]);
     let traced = || std::fs::read_to_string(project.join("trace")).unwrap_or_default();
     while traced().lines().filter(|it| it.contains("execve(")).count() < 20 {
+        if following.child.try_wait().expect("harness").is_some() {
+            let (status, said) = following.end();
+            panic!("the trace has ended, {status:?}: {said}");
+        }
         std::thread::yield_now();
     }
     let harness = Pid::from_raw(following.child.id().cast_signed());
