@@ -9,6 +9,7 @@ use super::{Bench, Control, RunError, Subject, crash};
 use crate::plan::{CrashPlan, Plan};
 use crate::verdict::{About, Finding, Known, Run};
 use perf_live::errors::chain;
+use perf_live::units::Limit;
 use std::path::Path;
 use std::time::Duration;
 
@@ -133,17 +134,40 @@ fn quoted<T: std::fmt::Display>(places: &[T]) -> Vec<String> {
 }
 
 /// Holds a recorded run to the time that a scenario gives it, which may be another than it had.
-fn in_time(run: Run<()>, then: Option<Duration>, limit: Duration) -> Result<Run<()>, NoRun> {
+fn in_time(run: Run<()>, then: Option<Duration>, plan: &Plan) -> Result<Run<()>, NoRun> {
+    let limit = plan.workload.timeout;
+    let unknown =
+        |text: String| Err(Finding::unknown(About::Limit("timeout".to_owned()), text).into());
     let is_otherwise =
         |is: fn(&Duration, &Duration) -> bool| then.is_none_or(|then| is(&limit, &then));
+    let untold = "the recording does not say how long the run took";
+    // What it did behind that end is no part of the run that the scenario expects.
+    let is_as_expected = match run.timed_out {
+        _ if plan.expect.limit != Some(Limit::Timeout) => true,
+        Known::Yes(true) => then == Some(limit),
+        Known::Yes(false) if !is_otherwise(Duration::lt) => true,
+        _ => run.took.is_some_and(|took| took <= limit),
+    };
     Ok(match run.timed_out {
         // What it would have done until then is not known, nor how it would have ended.
         Known::Yes(true) if is_otherwise(Duration::gt) => {
-            let text = format!(
+            return unknown(format!(
                 "the recorded run was ended at its limit{}, and the scenario gives it {limit:?}",
                 then.map_or_else(String::new, |then| format!(" of {then:?}"))
-            );
-            return Err(Finding::unknown(About::Limit("timeout".to_owned()), text).into());
+            ));
+        }
+        _ if !is_as_expected => {
+            let took = match (then, run.took) {
+                (Some(then), _) if run.timed_out == Known::Yes(true) => {
+                    format!("the recorded run was ended at its limit of {then:?}")
+                }
+                (_, Some(took)) => format!("the recorded run took {took:?}"),
+                (_, None) => untold.to_owned(),
+            };
+            return unknown(format!(
+                "{took}, and the scenario expects its end at {limit:?}: what it had done by then \
+                 cannot be told"
+            ));
         }
         Known::Yes(false) if is_otherwise(Duration::lt) => match run.took {
             Some(took) if took <= limit => run,
@@ -153,7 +177,7 @@ fn in_time(run: Run<()>, then: Option<Duration>, limit: Duration) -> Result<Run<
                 ..run
             },
             None => Run {
-                timed_out: Known::No("the recording does not say how long the run took".to_owned()),
+                timed_out: Known::No(untold.to_owned()),
                 ..run
             },
         },
@@ -164,7 +188,7 @@ fn in_time(run: Run<()>, then: Option<Duration>, limit: Duration) -> Result<Run<
 fn replay(bench: &Bench<'_>, plan: &Plan, recording: &RecordedRun) -> Result<Run, NoRun> {
     let mut collector = Collector::new(plan);
     let run = recording.replay(&plan.events, &mut collector)?;
-    let mut run = in_time(run, recording.timeout(), plan.workload.timeout)?;
+    let mut run = in_time(run, recording.timeout(), plan)?;
     if let Some(kept) = recording.changes() {
         let (before, witnessed) = crash::kept(kept);
         let left = run.left.clone();

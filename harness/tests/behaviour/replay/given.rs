@@ -171,6 +171,47 @@ fn a_recorded_run_has_the_time_that_the_scenario_gives_it() {
 }
 
 #[test]
+fn a_recorded_run_is_not_judged_where_its_end_by_the_limit_is_expected_and_it_ended_later() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let of = |timeout: &str, expect: &str| {
+        format!(
+            "workload: {{ shell: \"echo a; sleep 0.5; echo b > late\", timeout: {timeout} }}\n\
+             expect: {{ {expect} }}\nsnapshot: false"
+        )
+    };
+    let save = ["run", "--save", ".", "scenarios/saved.yaml"];
+    let late = "limit: timeout, stdout: \"a\\n\", files_after: { late: \"b\\n\" }";
+    let never = "limit: timeout, files_after: { late: { exists: false } }";
+    let judge = |timeout: &str, expect: &str| {
+        project.scenario("judges", &of(timeout, expect));
+        let is = judged(&project, &["--from", "saved.data", "scenarios/judges.yaml"]);
+        (is[0].1.clone(), is[0].2.concat())
+    };
+    project.scenario("saved", &of("60s", "exit: 0"));
+    project.harness(&save).assert_status(0);
+    for (timeout, expect, wanted) in [
+        ("400ms", late, "incomplete"),
+        ("400ms", never, "incomplete"),
+        // It would not have been ended then.
+        ("50s", late, "fail"),
+    ] {
+        let (verdict, why) = judge(timeout, expect);
+        assert_eq!(verdict, wanted, "{timeout}, {expect}: {why}");
+    }
+    project.scenario("saved", &of("300ms", never));
+    project.harness(&save).assert_status(0);
+    for (timeout, wanted) in [
+        ("300ms", "pass"),
+        ("200ms", "incomplete"),
+        ("60s", "incomplete"),
+    ] {
+        let (verdict, why) = judge(timeout, never);
+        assert_eq!(verdict, wanted, "{timeout}: {why}");
+    }
+}
+
+#[test]
 fn what_a_recording_does_not_say_of_its_machine_is_neither_there_nor_lacking() {
     require!(right_to_trace());
     let project = Project::new();
