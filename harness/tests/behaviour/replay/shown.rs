@@ -1,5 +1,6 @@
 //! What `harness trace -i` shows of a recording, and where.
 
+use super::judged;
 use crate::support::project::Project;
 use crate::support::require::{require, right_to_trace};
 
@@ -56,4 +57,63 @@ fn a_recording_with_a_filter_is_shown_as_far_as_it_goes_and_says_by_what() {
     let judge = ["run", "--from", "saved.data", "scenarios/saved.yaml"];
     let run = project.harness(&judge);
     assert!(run.stdout.contains("1 skipped"), "{}", run.stdout);
+}
+
+#[test]
+fn a_scenario_that_filters_an_event_is_not_judged_by_a_recording_of_all_of_them() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let event = "syscalls:sys_enter_write";
+    let of = |filters: &[&str]| {
+        let written = |filter: &&str| match filter.is_empty() {
+            true => format!("{{ event: \"{event}\" }}"),
+            false => format!("{{ event: \"{event}\", filter: \"{filter}\" }}"),
+        };
+        let events: Vec<String> = filters.iter().map(written).collect();
+        format!(
+            "workload: {{ shell: \"echo a; echo long\" }}\ntrace: {{ events: [{}] }}\n\
+             expect: {{ sequence: [{{ \"{event}\": {{}} }}] }}\nsnapshot: false",
+            events.join(", "),
+        )
+    };
+    let judge = |file: &str, filters: &[&str]| {
+        project.scenario("judges", &of(filters));
+        let is = judged(&project, &["--from", file, "scenarios/judges.yaml"]);
+        (is[0].1.clone(), is[0].2.concat())
+    };
+    project.scenario("saved", &of(&[""]));
+    let save = ["run", "--save", ".", "scenarios/saved.yaml"];
+    project.harness(&save).assert_status(0);
+    let (verdict, why) = judge("saved.data", &["count == 99"]);
+    assert_eq!(verdict, "skipped", "{why}");
+    assert!(why.contains("but all of them"), "{why}");
+    // Each of two events has its own filter, in whatever order they stand.
+    project.scenario("saved", &of(&["count == 99", "count == 2"]));
+    project.harness(&save).assert_status(0);
+    for (filters, wanted) in [
+        (&["count == 99", "count == 2"][..], "pass"),
+        (&["count == 2", "count == 99"], "pass"),
+        (&["count == 2"], "pass"),
+        (&["count == 99"], "fail"),
+        (&["count == 5"], "skipped"),
+    ] {
+        let (verdict, why) = judge("saved.data", filters);
+        assert_eq!(verdict, wanted, "{filters:?}: {why}");
+    }
+    let words = [
+        env!("CARGO_BIN_EXE_harness"),
+        "record",
+        "-o",
+        "recorded.data",
+        "-e",
+        event,
+        "--",
+        "sh",
+        "-c",
+        "echo a; echo long",
+    ];
+    project.run(&[], &words).assert_status(0);
+    let (verdict, why) = judge("recorded.data", &["count == 99"]);
+    assert_eq!(verdict, "incomplete", "{why}");
+    assert!(why.contains("by no filter"), "{why}");
 }

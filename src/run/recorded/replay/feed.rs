@@ -63,7 +63,8 @@ impl RecordedRun {
             exit: None,
         };
         let mut reader = Reader::new(plan, plan.requests.len(), &mut watcher, setting);
-        let mut untold = self.feed(plan, &mut reader, since)?;
+        let origins = self.origins(plan);
+        let mut untold = self.feed(&origins, &mut reader, since)?;
         reader.finish();
         let life = reader.life();
         let (mut account, delivered) = reader.recorded();
@@ -74,7 +75,8 @@ impl RecordedRun {
         let run = match &self.saved {
             Some(saved) => {
                 let run = saved.run();
-                recount(&mut account, &run.account, plan, &delivered);
+                let rows = self.rows(plan, &origins);
+                recount(&mut account, &run.account, &rows, &delivered);
                 if since.is_some() {
                     // Both may count overwritten calls.
                     (account.never_started, account.unread) = (false, 0);
@@ -123,36 +125,73 @@ impl RecordedRun {
     }
 
     /// Returns the requests of the plan for each event; none for an event that the plan does not
-    /// use. Events of the same name are in the same order in both. What the plan would record
-    /// twice, as a call and as a tracepoint that was asked for, another tool may have recorded
-    /// once.
+    /// use. A request has the event of its filter; events of the same name and filter are in the
+    /// same order in both. What the plan would record twice, as a call and as a tracepoint that was
+    /// asked for, another tool may have recorded once.
     fn origins(&self, plan: &EventsPlan) -> Vec<Vec<Origin>> {
         let is_of = |event: &EventDesc, request: &EventRequest| {
             let same =
                 || SoftwareEvent::parse(&event.name).is_some_and(|it| it.name() == request.name);
             request.name == event.name || same()
         };
-        let mut used = vec![false; plan.requests.len()];
-        let mut own = |event: &EventDesc| {
-            if event.name == MEMORY && self.saved.is_some() {
-                return vec![Origin::Memory];
-            }
-            let mut requests = plan.requests.iter().zip(&mut used);
-            let place = requests.position(|(request, used)| {
-                let is_it = is_of(event, request) && !*used;
-                *used |= is_it;
-                is_it
-            });
-            place.map(Origin::Request).into_iter().collect()
+        let fits = |at: usize, request: &EventRequest| {
+            let filter = self.filter_of(at);
+            filter.is_none_or(|filter| filter == request.filter.as_deref())
         };
-        let mut all: Vec<Vec<Origin>> = self.events.iter().map(&mut own).collect();
-        let rest = plan.requests.iter().enumerate().zip(used);
-        for ((place, request), _) in rest.filter(|(_, used)| !used) {
-            if let Some(at) = self.events.iter().position(|event| is_of(event, request)) {
+        let is_memory = |event: &EventDesc| event.name == MEMORY && self.saved.is_some();
+        let memory = |event| match is_memory(event) {
+            true => vec![Origin::Memory],
+            false => Vec::new(),
+        };
+        let mut all: Vec<Vec<Origin>> = self.events.iter().map(memory).collect();
+        let mut rest = Vec::new();
+        let places = |request| {
+            let events = self.events.iter().enumerate();
+            events.filter_map(move |(at, event)| is_of(event, request).then_some(at))
+        };
+        for (place, request) in plan.requests.iter().enumerate() {
+            let own = places(request).find(|at| all[*at].is_empty() && fits(*at, request));
+            match own {
+                Some(at) => all[at].push(Origin::Request(place)),
+                None => rest.push((place, request)),
+            }
+        }
+        for (place, request) in rest {
+            let shared = places(request).find(|at| fits(*at, request));
+            let free = || places(request).find(|at| all[*at].is_empty());
+            if let Some(at) = shared.or_else(free).or_else(|| places(request).next()) {
                 all[at].push(Origin::Request(place));
             }
         }
         all
+    }
+
+    /// Returns the filter that an event of the harness' own recording was recorded with; `None` if
+    /// that is not known.
+    fn filter_of(&self, at: usize) -> Option<Option<&str>> {
+        let name = self.events.get(at)?.name.as_str();
+        self.saved.as_ref()?.filters(name).nth(self.before(at))
+    }
+
+    /// Returns how many events before this one have its name.
+    fn before(&self, at: usize) -> usize {
+        let (before, rest) = self.events.split_at(at);
+        let name = rest.first().map(|event| event.name.as_str());
+        let same = before
+            .iter()
+            .filter(|event| Some(event.name.as_str()) == name);
+        same.count()
+    }
+
+    /// Returns the row of the account that is of each request of a plan: the name of its event, and
+    /// how many rows of that name are before it.
+    fn rows<'p>(&self, plan: &'p EventsPlan, origins: &[Vec<Origin>]) -> Vec<(&'p str, usize)> {
+        let row = |(place, request): (usize, &'p EventRequest)| {
+            let is_its = |of: &Vec<Origin>| of.contains(&Origin::Request(place));
+            let at = origins.iter().position(is_its);
+            (request.name.as_str(), at.map_or(0, |at| self.before(at)))
+        };
+        plan.requests.iter().enumerate().map(row).collect()
     }
 
     /// Returns the time up to which calls were overwritten; `None` if none were.
@@ -166,12 +205,11 @@ impl RecordedRun {
     /// each.
     fn feed(
         &self,
-        plan: &EventsPlan,
+        origins: &[Vec<Origin>],
         reader: &mut Reader<'_>,
         mut since: Option<Nanos>,
     ) -> Result<Vec<String>, ReplayError> {
-        let origins = self.origins(plan);
-        for (event, origins) in self.events.iter().zip(&origins) {
+        for (event, origins) in self.events.iter().zip(origins) {
             for origin in origins {
                 if let Origin::Request(place) = origin {
                     reader.has_registers(*place, event.attr.user_registers);
@@ -252,9 +290,9 @@ fn lived(mut run: Run<()>, (life, n_unended): (Option<Life>, usize)) -> Run<()> 
 }
 
 /// Makes the account of a recorded run: the kernel's counts of then against the records of now.
-fn recount(account: &mut Account, then: &Account, plan: &EventsPlan, delivered: &[u64]) {
+fn recount(account: &mut Account, then: &Account, rows: &[(&str, usize)], delivered: &[u64]) {
     for (place, delivered) in delivered.iter().enumerate() {
-        let (name, before) = plan.name_of(place).unwrap_or((MEMORY, 0));
+        let (name, before) = rows.get(place).copied().unwrap_or((MEMORY, 0));
         if let Some(event) = then.of(name, before) {
             account.events.push(EventAccount {
                 delivered: *delivered,
@@ -362,13 +400,15 @@ mod tests {
         };
         let plan = plan.events;
         let delivered = vec![0; plan.requests.len() + 1];
+        let places = 0..plan.requests.len();
+        let rows: Vec<_> = places.filter_map(|place| plan.name_of(place)).collect();
         for (number, spoil) in cases.into_iter().enumerate() {
             let (mut now, mut then) = (Account::default(), Account::default());
-            recount(&mut now, &then, &plan, &delivered);
+            recount(&mut now, &then, &rows, &delivered);
             assert!(now.is_complete());
             spoil(&mut then);
             assert!(!then.is_complete());
-            recount(&mut now, &then, &plan, &delivered);
+            recount(&mut now, &then, &rows, &delivered);
             assert!(!now.is_complete(), "{number}");
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{RecordedRun, ReplayError, command};
 use crate::plan::{EventsPlan, Meaning};
+use perf_live::events::EventRequest;
 use perf_records::attr::{AttrFlags, ReadFormat, SampleType, StoredAttr};
 use perf_records::perfdata::EventDesc;
 
@@ -12,10 +13,23 @@ impl RecordedRun {
     /// [`ReplayError::Lacks`].
     pub fn check(&self, plan: &EventsPlan) -> Result<(), ReplayError> {
         self.has_events(plan)?;
-        match self.filtered(plan).first() {
-            None => Ok(()),
-            Some((name, filter)) => Err(self.lacks(format!("`{name}` but where `{filter}`"))),
-        }
+        let Some(saved) = &self.saved else {
+            return Ok(());
+        };
+        // No filter is applied to records: only those of the same filter are what is asked for.
+        let is_there = |it: &&EventRequest| {
+            let mut filters = saved.filters(&it.name);
+            filters.any(|filter| filter == it.filter.as_deref())
+        };
+        let Some(absent) = not_of_calls(plan).find(|it| !is_there(it)) else {
+            return Ok(());
+        };
+        let name = &absent.name;
+        let there = saved.filters(name).flatten().next();
+        Err(self.lacks(match (there, &absent.filter) {
+            (None, Some(wanted)) => format!("`{name}` by the filter `{wanted}`, but all of them"),
+            (there, _) => format!("`{name}` but where `{}`", there.unwrap_or_default()),
+        }))
     }
 
     /// Whether it holds all events that a plan records, though the kernel may have left some of
@@ -49,11 +63,10 @@ impl RecordedRun {
             return Vec::new();
         };
         let mut filtered = Vec::new();
-        for (request, meaning) in plan.requests.iter().zip(&plan.meanings) {
+        for request in not_of_calls(plan) {
             let name = &request.name;
-            let is_call = matches!(meaning, Meaning::Enter { .. } | Meaning::Leave { .. });
             let wanted = request.filter.as_deref();
-            let is_enough = |filter: Option<&str>| is_call || filter.is_none() || filter == wanted;
+            let is_enough = |filter: Option<&str>| filter.is_none() || filter == wanted;
             let mut filters = saved.filters(name).flatten();
             if let Some(filter) = filters.next()
                 && !saved.filters(name).any(is_enough)
@@ -96,6 +109,12 @@ impl RecordedRun {
             format!(
                 "it was recorded with `-e {words}`: it holds these calls alone, and not by every way to make them"
             )
+        }));
+        untold.extend(not_of_calls(plan).filter_map(|request| {
+            let (name, filter) = (&request.name, request.filter.as_ref()?);
+            Some(format!(
+                "the recording holds `{name}` by no filter, and the scenario asks for those alone where `{filter}`"
+            ))
         }));
         untold.extend(self.unseen_ways(plan));
         untold.extend(self.parts(plan));
@@ -146,6 +165,13 @@ impl RecordedRun {
         let mut events = self.events.iter();
         events.any(|event| event.attr.flags.has(AttrFlags::ENABLE_ON_EXEC))
     }
+}
+
+/// Returns what a plan records besides halves of calls, which are told apart by their numbers.
+fn not_of_calls(plan: &EventsPlan) -> impl Iterator<Item = &EventRequest> {
+    let all = plan.requests.iter().zip(&plan.meanings);
+    all.filter(|(_, meaning)| !matches!(meaning, Meaning::Enter { .. } | Meaning::Leave { .. }))
+        .map(|(request, _)| request)
 }
 
 /// Whether every occurrence of a tracepoint is a sample, at any period: if its samples have a
