@@ -169,6 +169,35 @@ fn a_recording_of_chosen_calls_says_nothing_of_the_others() {
 }
 
 #[test]
+fn a_recording_of_some_tracepoints_of_calls_says_nothing_of_the_others() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let command = "mkdir a; rmdir a";
+    let tracepoints = "syscalls:sys_*_mkdir,syscalls:sys_*_exit_group,syscalls:sys_*_io_uring_*";
+    record(&project, "harness", tracepoints, command);
+    let (all, one) = ("not all of those that are asked for", "`rmdir`");
+    for (events, said) in [
+        ("{ syscalls: [all] }", Some(all)),
+        ("{ syscalls: [mkdir, exit_group, rmdir] }", Some(one)),
+        ("{ syscalls: [mkdir, exit_group] }", None),
+    ] {
+        // `only` that lets through all that is asked for is refused.
+        let expect = match said {
+            Some(_) => "only: [mkdir, exit_group]",
+            None => "count: { mkdir: 1 }",
+        };
+        scenario(&project, command, events, expect);
+        let (is, why) = verdict(&project);
+        let wanted = said.map_or("pass", |_| "incomplete");
+        assert_eq!(is, wanted, "{events}: {why}");
+        assert!(
+            said.is_none_or(|said| why.contains(said)),
+            "{events}: {why}"
+        );
+    }
+}
+
+#[test]
 fn a_tracepoint_that_is_wanted_as_call_and_as_event_is_both() {
     require!(right_to_trace());
     require!(program("perf"));

@@ -116,6 +116,7 @@ impl RecordedRun {
                 "the recording holds `{name}` by no filter, and the scenario asks for those alone where `{filter}`"
             ))
         }));
+        untold.extend(self.lacking_calls(plan));
         untold.extend(self.unseen_ways(plan));
         untold.extend(self.parts(plan));
         untold

@@ -70,6 +70,27 @@ impl RecordedRun {
         (!are_all).then(|| calls.join(","))
     }
 
+    /// Returns what a recording of some calls' own tracepoints lacks of the calls that are asked
+    /// for. That the machine had no tracepoint for a call it does not say.
+    pub(super) fn lacking_calls(&self, plan: &EventsPlan) -> Option<String> {
+        if plan.reach == Reach::Everything {
+            return None;
+        }
+        let asked = plan.selection.as_ref();
+        if plan.every || asked.is_some_and(Selection::is_everything) {
+            let said = "the recording holds calls by their own tracepoints, and not all of those that are asked for";
+            return Some(said.to_owned());
+        }
+        let lacks = |call: &&str| plan.without_tracepoint.contains(call);
+        let call = asked
+            .into_iter()
+            .flat_map(Selection::own_names)
+            .find(lacks)?;
+        Some(format!(
+            "the recording does not hold `{call}`, which is asked for"
+        ))
+    }
+
     /// Returns by which ways wanted calls may have been made that the recording does not show, a
     /// line each.
     pub(super) fn unseen_ways(&self, plan: &EventsPlan) -> Vec<String> {
