@@ -63,14 +63,12 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
         .sched
         .then(|| super::sched::View::of(arguments.format));
     printer.signals = shows_signals.then(delivered::Signals::default);
-    let run = recording
-        .replay(&plan, &mut printer)
-        .map_err(|error| other(error, None))?;
+    let replayed = recording.replay_with_parts(&plan, &mut printer);
+    let (run, parts) = replayed.map_err(|error| other(error, None))?;
     if let Some(overwritten) = verdict::overwritten(&run.account) {
         note!("harness: {overwritten}");
     }
     let exit = &run.exit;
-    let parts = recording.parts(&plan);
     let status = printer.finish((&run.account, &parts), exit.yes().copied())?;
     if let Known::No(why) = exit {
         note!("harness: {why}");
@@ -78,8 +76,7 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     for (event, filter) in &filtered {
         note!("harness: the recording holds `{event}` only where `{filter}`");
     }
-    let is_said = |text: &String| parts.contains(text);
-    for finding in run.findings.iter().filter(|it| !is_said(&it.to_string())) {
+    for finding in &run.findings {
         note!("harness: {finding}");
     }
     if plan.points() && recording.memory_reader() == plan::MemoryReader::Nobody {

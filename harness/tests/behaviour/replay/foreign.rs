@@ -24,7 +24,7 @@ fn scenario(project: &Project, expect: &str) {
 }
 
 #[test]
-fn a_trace_of_a_recording_that_holds_a_part_is_not_complete_in_any_form() {
+fn a_trace_of_a_recording_that_holds_a_part_is_not_complete_in_any_form_and_says_it_once() {
     require!(right_to_trace());
     let project = Project::new();
     let (enter, leave) = ("raw_syscalls:sys_enter", "raw_syscalls:sys_exit");
@@ -63,6 +63,13 @@ fn a_trace_of_a_recording_that_holds_a_part_is_not_complete_in_any_form() {
         assert_eq!(last["complete"], said.is_none(), "{words:?}");
         if let Some(said) = said {
             assert!(json.stderr.contains(said), "{words:?}: {}", json.stderr);
+            let lines = json.stderr.lines();
+            let mut lines: Vec<_> = lines
+                .map(|it| it.trim_start_matches("harness:").trim())
+                .collect();
+            lines.sort_unstable();
+            let is_twice = lines.windows(2).any(|two| two[0] == two[1]);
+            assert!(!is_twice, "{words:?}: {}", json.stderr);
         }
     }
 }

@@ -38,6 +38,25 @@ impl RecordedRun {
         plan: &EventsPlan,
         observer: &mut dyn Observer,
     ) -> Result<Run<()>, ReplayError> {
+        let (run, parts) = self.replay_with_parts(plan, observer)?;
+        let parts = parts.into_iter();
+        let parts = parts.map(|why| Finding::new(Kind::Lost, About::Run, why));
+        Ok(Run {
+            findings: parts.chain(run.findings).collect(),
+            ..run
+        })
+    }
+
+    /// Does so, and returns of which events it holds samples or some alone, a line each, beside the
+    /// findings and not among them.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn replay_with_parts(
+        &self,
+        plan: &EventsPlan,
+        observer: &mut dyn Observer,
+    ) -> Result<(Run<()>, Vec<String>), ReplayError> {
         let since = self.forgot_calls_until(plan);
         let setting = match &self.saved {
             Some(saved) => Setting {
@@ -118,10 +137,11 @@ impl RecordedRun {
         let found = |kind| move |why| Finding::new(kind, About::Run, why);
         let may_lack = may_lack.into_iter().map(found(Kind::Lost));
         let untold = untold.into_iter().map(found(Kind::Unknown));
-        Ok(Run {
+        let run = Run {
             findings: may_lack.chain(untold).collect(),
             ..run
-        })
+        };
+        Ok((run, self.parts(plan)))
     }
 
     /// Returns the requests of the plan for each event; none for an event that the plan does not

@@ -94,7 +94,8 @@ impl RecordedRun {
     }
 
     /// Returns why another tool did not record all that the workload did, or may not have, a line
-    /// each: neither that an event is there nor that it is not says anything then.
+    /// each: neither that an event is there nor that it is not says anything then. The
+    /// [parts](Self::parts) are not among them.
     pub(super) fn may_lack(&self, plan: &EventsPlan) -> Vec<String> {
         let mut untold = Vec::new();
         let told = self.command.as_deref().map(command::told);
@@ -118,13 +119,11 @@ impl RecordedRun {
         }));
         untold.extend(self.lacking_calls(plan));
         untold.extend(self.unseen_ways(plan));
-        untold.extend(self.parts(plan));
         untold
     }
 
     /// Returns of which events of a plan another tool recorded samples or some alone, a line each.
-    #[must_use]
-    pub fn parts(&self, plan: &EventsPlan) -> Vec<String> {
+    pub(super) fn parts(&self, plan: &EventsPlan) -> Vec<String> {
         let mut parts = Vec::new();
         if self.saved.is_some() {
             return parts;
