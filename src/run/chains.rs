@@ -5,6 +5,7 @@ use super::Setting;
 use super::faults::{Mapping, Scene};
 use super::functions::Functions;
 use super::halves::word;
+use crate::matching::is_function;
 use crate::plan::EventsPlan;
 use crate::scenario::Test;
 use perf_live::host::Host;
@@ -39,9 +40,12 @@ pub(super) struct Chains {
     ended: VecDeque<Pid>,
     /// For each event that is no call, the fields that are functions of the kernel.
     functions: Vec<Vec<FunctionField>>,
-    /// The functions that expectations say led to an event.
-    asked: Vec<Test>,
+    /// The functions that expectations say led to an event, and that neither a frame nor a file of
+    /// a process has had so far.
+    missing: Vec<Test>,
     known: Functions,
+    /// Whether the kernel's functions may be meant, too.
+    has_kernels: bool,
 }
 
 /// A field whose value is an address in a function of the kernel.
@@ -104,8 +108,9 @@ impl Chains {
                     .collect(),
                 ended: VecDeque::new(),
                 functions,
-                asked: plan.functions.clone(),
+                missing: plan.functions.clone(),
                 known: Functions::default(),
+                has_kernels: false,
             }
         })
     }
@@ -193,12 +198,27 @@ impl Chains {
                 );
             }
         }
-        // One that may be the kernel's is in no file.
-        let is_of_files = stack.frames.iter().all(|frame| !frame.is_kernel);
-        let (maps, book) = (&self.maps, &mut self.book);
-        let mut has = |test: &Test| self.known.has((pid, maps), book, test);
-        stack.is_partial = is_of_files && !self.asked.iter().all(&mut has);
+        self.look_for_missing(pid, &stack);
         Ok((!stack.frames.is_empty()).then(|| Arc::new(stack)))
+    }
+
+    /// Takes out of what is missing what the frames of a stack or the files of its process have.
+    fn look_for_missing(&mut self, pid: Pid, stack: &Stack) {
+        self.has_kernels |= stack.frames.iter().any(|frame| frame.is_kernel);
+        let (maps, book, known) = (&self.maps, &mut self.book, &mut self.known);
+        self.missing.retain(|test| {
+            let mut names = stack.frames.iter().filter_map(StackFrame::name);
+            !names.any(|name| is_function(test, name)) && !known.has((pid, maps), book, test)
+        });
+    }
+
+    /// Whether each function that expectations say led to an event is one that some process, or the
+    /// kernel, has. One that none has may have led to any: its name was stripped, or it was put
+    /// into its callers.
+    pub(super) fn has_all(&mut self) -> bool {
+        let (has_kernels, book) = (self.has_kernels, &mut self.book);
+        let is_the_kernels = |test: &Test| book.kernel_has(&|name| is_function(test, name));
+        has_kernels && self.missing.iter().all(is_the_kernels) || self.missing.is_empty()
     }
 
     /// Returns the function in which a software event fired, and the mapping that a fault's address

@@ -104,11 +104,13 @@ pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit>
     same.into_iter().chain(own).flatten().collect()
 }
 
+/// The calls that make tasks.
+const MAKERS: [&str; 4] = ["clone", "clone3", "fork", "vfork"];
+
 /// Returns a filter on the returns of the calls that a limit makes fail.
 fn failures(limit: Limit) -> Option<String> {
     let numbers = || {
-        let calls = ["clone", "clone3", "fork", "vfork"];
-        let numbers = calls
+        let numbers = MAKERS
             .iter()
             .filter_map(|call| names::number(Abi::native(), call));
         let each: Vec<String> = numbers.map(|number| format!("id == {number}")).collect();
@@ -182,7 +184,7 @@ impl Limiter {
             });
             // What a fault answered has not come to the limit.
             let failed = failed.and_then(|number| {
-                let answered = answered(plan, run, errno_of(*limit))?;
+                let answered = answered(plan, run, *limit)?;
                 Ok(number.saturating_sub(answered))
             });
             match failed {
@@ -261,12 +263,26 @@ fn errno_of(limit: Limit) -> i32 {
     }
 }
 
-/// How many calls faults answered with this error, or why that is not known.
-fn answered(plan: &Plan, run: &Run<()>, errno: i32) -> Result<u64, String> {
-    let answers = |fault: &FaultPlan| match fault.injected.answer {
+/// How many of the calls that count for a limit were answered by faults, or why that is not known.
+fn answered(plan: &Plan, run: &Run<()>, limit: Limit) -> Result<u64, String> {
+    let errno = errno_of(limit);
+    let has_error = |fault: &FaultPlan| match fault.injected.answer {
         Some(Answer::Error(error)) => error == errno,
         Some(Answer::Value(value)) => value == -i64::from(errno),
         Some(Answer::Short(_) | Answer::Whole) | None => false,
+    };
+    let is_counted = |name: &str| limit != Limit::Processes || MAKERS.contains(&name);
+    let mut with_error = plan.faults.iter().filter(|fault| has_error(fault));
+    let is_of_both = |fault: &FaultPlan| {
+        let mut names = fault.matcher.names.iter();
+        names.any(|name| is_counted(name))
+            && !fault.matcher.names.iter().all(|name| is_counted(name))
+    };
+    if with_error.any(is_of_both) {
+        return Err("a fault has its error, of calls that count for it and of others".to_owned());
+    }
+    let answers = |fault: &FaultPlan| {
+        has_error(fault) && fault.matcher.names.iter().any(|name| is_counted(name))
     };
     if !plan.faults.iter().any(answers) {
         return Ok(0);

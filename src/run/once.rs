@@ -230,6 +230,8 @@ pub(super) struct Collector<'a> {
     /// Whether the run is judged after its end, from its recording.
     is_late: bool,
     wants_functions: bool,
+    /// Whether expectations name a function that no process has.
+    lacks_functions: bool,
     /// Calls that the scenario asks for and that an io_uring may make unseen.
     unseen: Vec<&'static str>,
     /// A call that the tracepoints or counters of the scenario do not show.
@@ -255,6 +257,7 @@ impl<'a> Collector<'a> {
             saving: None,
             is_late: false,
             wants_functions: plan.looks_at_functions(),
+            lacks_functions: false,
             unseen: plan.events.unseen_as_operations(),
             evading: None,
             n_submissions: 0,
@@ -294,6 +297,9 @@ impl<'a> Collector<'a> {
             prove(&self.plan.faults, faults, faulted, &normalised);
         }
         run.held = faulted.filter(|_| self.plan.keeps_all);
+        if self.lacks_functions {
+            normalised.lack_functions();
+        }
         normalised.counted = run.account.counts();
         normalised.handed = self.handed;
         let overwritten = self.plan.events.overwritten(&run.account);
@@ -371,6 +377,10 @@ impl Observer for Collector<'_> {
 
     fn wants_functions(&self) -> bool {
         self.wants_functions
+    }
+
+    fn lacks_functions(&mut self) {
+        self.lacks_functions = true;
     }
 
     fn observe_with(&mut self, observation: &Observation, stack: &Arc<Stack>) {

@@ -41,6 +41,8 @@ pub trait Observer {
     }
     /// Takes a reason why names of functions are missing, once for each reason.
     fn note(&mut self, _note: &str) {}
+    /// Says that expectations name a function that no process has, once, at the end.
+    fn lacks_functions(&mut self) {}
     /// Called when all records that were there have been delivered.
     fn pause(&mut self) {}
 }

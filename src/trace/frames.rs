@@ -3,6 +3,9 @@
 use super::deed::{Part, Value};
 use perf_records::space::Stack;
 
+/// Stands behind a chain of which not each function that is asked for was found anywhere.
+pub(super) const OTHERS: &str = " (no process has each function that is asked for)";
+
 /// The part that a chain is.
 pub(super) fn frames(stack: &Stack) -> Part {
     let names = stack.frames.iter().map(|frame| frame.name().map(Box::from));
@@ -19,7 +22,7 @@ pub(super) fn frames(stack: &Stack) -> Part {
         text.push_str(" < ...");
     }
     if stack.is_partial {
-        text.push_str(" (no file of the process has each function that is asked for)");
+        text.push_str(OTHERS);
     }
     Part {
         name: "stack".into(),

@@ -43,6 +43,12 @@ pub struct Block {
 }
 
 impl Normalised {
+    /// Says of each chain that more functions may have led to the event than were named.
+    pub fn lack_functions(&mut self) {
+        let deeds = self.blocks.iter_mut().flat_map(|block| &mut block.deeds);
+        deeds.for_each(Deed::lacks_functions);
+    }
+
     /// Returns all deeds in the order of their entry.
     #[must_use]
     pub fn in_order(&self) -> Vec<&Deed> {

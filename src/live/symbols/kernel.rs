@@ -45,6 +45,11 @@ impl Kernel {
         self.table.find(address)
     }
 
+    /// The names of all its functions.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.table.names()
+    }
+
     /// Where `_text` or `_stext` is now.
     pub(super) fn place(&self, name: &str) -> Option<u64> {
         match name {
@@ -88,7 +93,7 @@ impl Book {
         Some(&symbol.name)
     }
 
-    fn kernel(&mut self) -> Option<&Kernel> {
+    pub(super) fn kernel(&mut self) -> Option<&Kernel> {
         if self.kernel.is_none() {
             let kernel = self.host.kernel_symbols();
             let kernel = kernel.as_deref().and_then(Kernel::new);

@@ -133,6 +133,12 @@ impl Book {
         Some(is_named || lines.is_some_and(|file| file::has_debug_name(file, is_it)))
     }
 
+    /// Whether the kernel has a function with a name that `is_it` knows; one whose symbols cannot be
+    /// read may.
+    pub fn kernel_has(&mut self, is_it: &dyn Fn(&str) -> bool) -> bool {
+        self.kernel().is_none_or(|kernel| kernel.names().any(is_it))
+    }
+
     /// The file of a place; its number is `None` where nothing is known of it.
     fn file(&mut self, place: &Place<'_>) -> Option<(usize, &Code)> {
         let recorded = place.build_id.or_else(|| {

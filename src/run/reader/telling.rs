@@ -45,6 +45,9 @@ impl Reader<'_> {
         for note in self.chains.iter_mut().flat_map(Chains::notes) {
             self.observer.note(&note);
         }
+        if !self.chains.as_mut().is_none_or(Chains::has_all) {
+            self.observer.lacks_functions();
+        }
         self.observer.pause();
     }
 }
