@@ -7,7 +7,8 @@ use crate::matching::SPAN;
 use crate::plan::Plan;
 use crate::policy::Needs;
 use crate::snapshot::{self, Provenance, Stored};
-use crate::verdict::{self, About, FaultTold, Finding, Judgement, Known, Run, Verdict, counts};
+use crate::verdict::{self, About, FaultTold, Finding, Judgement, Kind, Known, Run};
+use crate::verdict::{Verdict, counts};
 use perf_live::errors::chain;
 use perf_live::sandbox::{LaunchError, WorkDir};
 use perf_live::units::{Limit, Usage};
@@ -228,7 +229,12 @@ pub(super) fn judge(plan: &Plan, stored: Option<&Stored>, run: &Run) -> Outcome 
         judgement.add([Finding::missed(about, text)]);
     }
     let is_different = matches!(snapshot, SnapshotOutcome::Differs { .. });
-    let only_snapshot = is_different && judgement.findings.len() == 1;
+    let mut findings = judgement.findings.iter();
+    let is_else = |finding: &Finding| {
+        let is_it = matches!(finding.about, About::Snapshot | About::NoSnapshot);
+        finding.kind != Kind::Remark && !is_it
+    };
+    let only_snapshot = is_different && !findings.any(is_else);
     let (text, whole) = match is_trace {
         true => (Some(text), None),
         // Calls whose order nothing asks for are counted and not kept.

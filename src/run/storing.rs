@@ -4,7 +4,7 @@ use super::Update;
 use super::{Item, Outcome, RunError, SnapshotOutcome, Suite, scenario};
 use crate::calibrate::Calibration;
 use crate::snapshot::{self, Together};
-use crate::verdict::{About, Finding, Verdict};
+use crate::verdict::{About, Finding, Kind, Verdict};
 use perf_records::units::{shell_path, shown_path};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -48,8 +48,7 @@ impl Suite<'_> {
                         outcome.findings.push(waits);
                     }
                     Update::Accept | Update::Variant | Update::OfArch if !is_last => {
-                        outcome.findings.clear();
-                        outcome.verdict = Verdict::Pass;
+                        accept(&mut outcome);
                     }
                     Update::Accept | Update::Variant | Update::OfArch => {
                         let place = item.place();
@@ -61,8 +60,7 @@ impl Suite<'_> {
                         snapshot::write(&written, text, &provenance)?;
                         snapshot::forget_pending(&written)?;
                         snapshot::forget_pending(file)?;
-                        outcome.findings.clear();
-                        outcome.verdict = Verdict::Pass;
+                        accept(&mut outcome);
                     }
                 }
             }
@@ -132,6 +130,13 @@ impl Suite<'_> {
         files.write()?;
         Ok(written)
     }
+}
+
+/// Takes a run for a pass that failed by its snapshot alone; what explains it stays.
+fn accept(outcome: &mut Outcome) {
+    let is_remark = |finding: &Finding| finding.kind == Kind::Remark;
+    outcome.findings.retain(is_remark);
+    outcome.verdict = Verdict::Pass;
 }
 
 /// Returns how a trace differs from that of the first run; `None` if it does not.

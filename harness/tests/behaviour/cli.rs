@@ -17,6 +17,7 @@ mod selection;
 mod shards;
 mod snapshots;
 mod statuses;
+mod stored;
 mod summary;
 mod variants;
 mod waits;

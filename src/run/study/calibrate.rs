@@ -271,7 +271,12 @@ impl Runs<'_, '_> {
         let mut control = (self.control)();
         let extras = Extras::default();
         let (run, trace) = once(self.bench, &self.plan, &mut *control, extras, &dir)?;
-        let outcome = judge(&self.plan, None, &run);
+        // What a power cut leaves is no part of the trace.
+        let judged = Plan {
+            crash: None,
+            ..self.plan.clone()
+        };
+        let outcome = judge(&judged, None, &run);
         match outcome.verdict {
             Verdict::Pass => Ok((trace, run.trace)),
             _ => Err(NoRun::Outcome(Box::new(outcome))),

@@ -1,0 +1,38 @@
+//! Which run's trace is stored, waits for review, or is neither.
+
+use crate::support::project::Project;
+use crate::support::require::{program, require, right_to_trace};
+
+/// It replaces a file whole.
+const REPLACES: &str = "workload: { shell: \"echo new > t && sync t && mv t db && sync .\", \
+    files: { db: \"old\\n\" } }\n\
+    trace: { events: [{ syscalls: [fsync, 'rename*'] }] }\n\
+    crash: { recovers: { shell: \"case $(cat db) in old|new) ;; *) exit 1;; esac\" } }\n";
+
+#[test]
+fn a_scenario_with_a_power_cut_gets_its_snapshot_as_any_other() {
+    require!(right_to_trace());
+    let project = Project::with("it", REPLACES);
+    let waits = project.harness(&["run", "scenarios"]);
+    waits.assert_status(1);
+    assert_eq!(project.snapshots(), ["snapshots/it.snap.new"]);
+    let updated = project.harness(&["run", "--update", "scenarios"]);
+    updated.assert_status(0);
+    // What explains a run is told of one whose trace was stored as well.
+    let said = "recovers after a power cut";
+    assert!(updated.stdout.contains(said), "{}", updated.stdout);
+    assert_eq!(project.snapshots(), ["snapshots/it.snap"]);
+    project.harness(&["run", "scenarios"]).assert_status(0);
+    project.harness(&["mutate", "scenarios"]).assert_status(0);
+    project.assert_nothing_left();
+}
+
+#[test]
+fn a_scenario_with_a_power_cut_is_calibrated_by_its_trace_alone() {
+    require!(right_to_trace());
+    let project = Project::with("it", REPLACES);
+    let run = project.harness(&["calibrate", "-n", "5", "scenarios/it.yaml"]);
+    run.assert_status(0);
+    assert_eq!(project.snapshots(), ["snapshots/it.snap"]);
+    project.assert_nothing_left();
+}
