@@ -1,6 +1,6 @@
 //! Finds the sites of a run: calls that nothing tells apart are one.
 
-use super::errors::{Errors, errors_of, signal_with};
+use super::errors::{Errors, errors_of, is_sync, signal_with};
 use super::kind::Kind;
 use super::meant::{Matching, numbers_of};
 use crate::trace::{Deed, Normalised, Part, Value};
@@ -241,11 +241,12 @@ pub fn sites(trace: &Normalised, choice: &Choice<'_>) -> Vec<Spot> {
         if errors.is_empty() {
             continue;
         }
+        let alone = is_alone(&name).then(|| place(deed));
         let key = (
             program.clone(),
             name,
             shape.clone(),
-            context.clone(),
+            (context.clone(), alone),
             errors.clone(),
         );
         let spot = *known.entry(key).or_insert_with(|| {
@@ -310,6 +311,12 @@ impl Spot {
         ]);
         all.collect()
     }
+}
+
+/// Whether each call of this name is a site of its own: of a sync and of a close no result tells
+/// whether the program saw that it failed, so that one stands for no other.
+fn is_alone(call: &str) -> bool {
+    is_sync(call) || call == "close"
 }
 
 /// Whether a deed is a call that a fault can be done to: seen at its entry, by the native

@@ -1,6 +1,6 @@
 //! What an ignored close tells of the data of its file, whatever `trace.events` names.
 
-use super::{all_are, classes, python, sweep};
+use super::{all_are, classes, python, runs, sweep};
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 
@@ -134,4 +134,25 @@ fn what_a_sweep_writes_of_an_ignored_failure_fails_though_all_results_are_right(
     run.assert_status(1);
     let said = "expected exit status 1, got exit status 0";
     assert!(run.stdout.contains(said), "{}", run.stdout);
+}
+
+#[test]
+fn each_sync_and_close_is_failed_though_nothing_tells_them_apart() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os\n\
+        new = os.open('out', os.O_WRONLY | os.O_CREAT)\n\
+        os.write(new, b'one\\n'); os.fsync(new)\n\
+        os.write(new, b'two\\n')\n\
+        try: os.fsync(new)\n\
+        except OSError: pass\n";
+    let rest = "expect: { files_after: { out: \"one\\ntwo\\n\" } }\nsnapshot: false\n";
+    let project = python(script, "fsync, write", rest);
+    let lines = sweep(&project, 1, &["-e", "fsync", "--errors", "EIO"]);
+    let of: Vec<&str> = runs(&lines)
+        .iter()
+        .filter_map(|line| line["class"].as_str())
+        .collect();
+    assert_eq!(of, ["handled", "silent"], "{lines:#?}");
+    assert!(runs(&lines).iter().all(|line| line["times"] == 1));
 }
