@@ -170,8 +170,12 @@ pub(super) fn view(scenario: &Scenario, events: &EventsPlan) -> Result<Option<Vi
     view.hidden.extend(unsteady(events, &view));
     let mut names = events.names();
     names.extend(spans::names_of("span:*", scenario).unwrap_or_default());
-    if !names.iter().any(|name| view.shows(name)) {
-        let key = if keys.hide.is_empty() { "show" } else { "hide" };
+    if !names.iter().any(|name| view.may_show(name)) {
+        let key = match names.iter().any(|name| view.shows(name)) {
+            true => "levels",
+            false if keys.hide.is_empty() => "show",
+            false => "hide",
+        };
         let message = "the snapshot shows no event of this scenario";
         let help = "to have none write `snapshot: false`".to_owned();
         return Err(invalid(scenario.complaint(

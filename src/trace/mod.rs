@@ -127,6 +127,14 @@ pub struct Treatment {
     pub others: HashMap<String, Option<Level>>,
 }
 
+impl Treatment {
+    /// Whether it is of every process: by any name, or by any number and name.
+    fn is_of_all(&self) -> bool {
+        let rest = self.of.trim_end_matches('*');
+        rest.len() < self.of.len() && matches!(rest, "" | "P" | "P* ")
+    }
+}
+
 /// Which parts of a trace are shown, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
@@ -165,6 +173,24 @@ impl View {
     #[must_use]
     pub fn shows(&self, name: &str) -> bool {
         !self.hidden.contains(name) && (self.shown.is_empty() || self.shown.contains(name))
+    }
+
+    /// Whether calls and events of this name are shown for some process, whatever its number and
+    /// program are.
+    #[must_use]
+    pub fn may_show(&self, name: &str) -> bool {
+        // Behind one for all processes none counts.
+        let Some(last) = self.levels.iter().position(Treatment::is_of_all) else {
+            return self.shows(name);
+        };
+        self.levels.iter().enumerate().take(last + 1).any(|it| {
+            let shown = Shown {
+                level: it.1.level,
+                view: self,
+                treatment: Some(it),
+            };
+            shown.level_of(name).is_some()
+        })
     }
 
     /// Returns how the process of this number, which runs this program, is shown.
