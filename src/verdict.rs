@@ -12,6 +12,7 @@ mod handed;
 mod injected;
 mod known;
 mod limits;
+mod nameless;
 mod outputs;
 mod run;
 mod sections;
@@ -114,6 +115,7 @@ pub fn judge(plan: &Plan, run: &Run) -> Judgement {
         let finding = Finding::new(Kind::Interrupted, About::Run, "interrupted");
         return Judgement::of(finding);
     }
+    let plan = &*nameless::meant(plan, &run.trace);
     let mut judgement = by_its_end(plan, run);
     judgement.add(besides(plan, run));
     if faults::are_in_doubt(plan, run) {

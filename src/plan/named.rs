@@ -55,6 +55,14 @@ pub(super) fn names_of(
     if names.is_empty() {
         return Err((never(word), None));
     }
+    let mut asked = events.asked.iter();
+    if all && meant.has_nameless() && !asked.any(Selection::has_nameless) {
+        let message = format!(
+            "`{word}` also means calls that have no name here, which are not among the events of \
+             this scenario"
+        );
+        return Err((message, Some("`all` records them".to_owned())));
+    }
     Ok(names)
 }
 

@@ -30,6 +30,7 @@ mod linked;
 mod living;
 mod loss;
 mod mutants;
+mod nameless;
 mod on_failure;
 mod page;
 mod panics;

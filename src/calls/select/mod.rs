@@ -11,7 +11,8 @@ pub use filter::{FilterPlan, in_kernel_filter, native_filter};
 use super::call::{Call, Entry};
 use super::names::{self, Abi};
 use super::relatives;
-use words::{is_match_all, nearest, rows_of_word, served};
+pub use words::is_match_all;
+use words::{nearest, rows_of_word, served};
 
 /// A set of system calls, chosen by name and asked by number.
 ///
@@ -143,6 +144,11 @@ impl Selection {
     /// Whether every call belongs to the set that the native kernel can see, unknown ones included.
     pub fn is_everything(&self) -> bool {
         self.others && self.known().all(|slot| self.rows.contains(slot))
+    }
+
+    /// Whether calls of numbers that no table knows belong to the set.
+    pub fn has_nameless(&self) -> bool {
+        self.others
     }
 
     /// Whether no call at all belongs to the set.
@@ -322,6 +328,7 @@ mod tests {
     fn what_straces_users_write_means_the_same_here() {
         for (ours, straces) in [
             ("*", "all"),
+            ("*", "?all"),
             ("%file", "file"),
             ("%desc", "desc"),
             ("%memory", "memory"),

@@ -121,8 +121,8 @@ fn served_operations(native: Abi) -> impl Iterator<Item = usize> {
 }
 
 /// Whether the word stands for every call, those included that no table knows.
-pub(super) fn is_match_all(word: &str) -> bool {
-    word == "all" || !word.is_empty() && word.bytes().all(|byte| byte == b'*')
+pub fn is_match_all(word: &str) -> bool {
+    matches!(word, "all" | "?all") || !word.is_empty() && word.bytes().all(|byte| byte == b'*')
 }
 
 /// A word longer than this is not compared with the names: none is half as long.
