@@ -36,3 +36,27 @@ fn a_scenario_with_a_power_cut_is_calibrated_by_its_trace_alone() {
     assert_eq!(project.snapshots(), ["snapshots/it.snap"]);
     project.assert_nothing_left();
 }
+
+#[test]
+fn a_trace_that_waits_goes_when_a_later_run_fails_otherwise() {
+    require!(right_to_trace());
+    require!(program("cat"));
+    let reads = |name: &str| {
+        format!(
+            "workload: {{ run: [cat, {name}], files: {{ a: x, b: y }} }}\n\
+             trace: {{ events: [{{ syscalls: [openat] }}], since: main }}\n"
+        )
+    };
+    let project = Project::with("it", &reads("a"));
+    let update = project.harness(&["run", "--update", "scenarios"]);
+    update.assert_status(0);
+    project.scenario("it", &reads("b"));
+    project.harness(&["run", "scenarios"]).assert_status(1);
+    let waiting = ["snapshots/it.snap", "snapshots/it.snap.new"];
+    assert_eq!(project.snapshots(), waiting);
+    // It has another exit status and a third trace, and neither is what waits.
+    project.scenario("it", &reads("c"));
+    project.harness(&["run", "scenarios"]).assert_status(1);
+    assert_eq!(project.snapshots(), ["snapshots/it.snap"]);
+    project.assert_nothing_left();
+}
