@@ -4,6 +4,9 @@ use super::output::Reader;
 use crate::gate::Streams;
 use crate::sys::inode;
 use nix::fcntl::OFlag;
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use nix::sys::stat::{Mode, fchmod};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -63,9 +66,15 @@ pub(super) fn inodes(ends: [&OwnedFd; 3]) -> io::Result<Streams> {
 
 fn input_file(input: Option<&[u8]>) -> io::Result<OwnedFd> {
     let Some(input) = input else {
-        return Ok(std::fs::File::open(Path::new("/dev/null"))?.into());
+        return Ok(File::open(Path::new("/dev/null"))?.into());
     };
-    let mut file = tempfile::tempfile()?;
+    // As a file of no folder it may be opened again by `/dev/stdin` under any rules of Landlock,
+    // which take no file of the kernel's own mounts (`is_nouser_or_private()`,
+    // `security/landlock/fs.c`).
+    let file = memfd_create("stdin", MFdFlags::MFD_CLOEXEC)?;
+    // Whoever the workload is run as may read it.
+    fchmod(&file, Mode::from_bits_truncate(0o644))?;
+    let mut file = File::from(file);
     io::Write::write_all(&mut file, input)?;
     io::Seek::rewind(&mut file)?;
     Ok(file.into())

@@ -311,3 +311,17 @@ fn whom_a_socket_signals_by_a_request_is_not_known_to_be_its_own() {
     let said = "the policy refuses signals to others: q.json:";
     assert!(run.stdout.contains(said), "{}", run.stdout);
 }
+
+#[test]
+fn an_input_that_is_opened_again_needs_no_rule_and_is_read_under_the_rules() {
+    require!(right_to_trace());
+    let abi = require!(abi(2));
+    let mut yaml = shell("cat /dev/stdin");
+    yaml = yaml.replace("files:", "stdin: \"in\\n\", files:");
+    yaml.push_str("expect: { stdout: \"in\\n\" }\n");
+    let project = enforceable(&yaml, abi);
+    let whole = object(&project);
+    under(&project, &whole).assert_status(0);
+    let check = project.harness(&["policy", "--check", "p.json", "scenarios"]);
+    check.assert_status(0);
+}
