@@ -234,6 +234,7 @@ fn add(arguments: &Arguments, suite: &Suite<'_>, demand: &mut Demand) -> u8 {
         let mut reports = reports.lock().unwrap_or_else(PoisonError::into_inner);
         reports.push(report);
     });
+    signals::all_is_over(&signals);
     let mut reports: Vec<ScenarioReport> =
         reports.into_inner().unwrap_or_else(PoisonError::into_inner);
     reports.sort_by(|one, other| one.name.cmp(&other.name));

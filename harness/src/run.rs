@@ -365,6 +365,7 @@ fn run(
     for _ in 0..arguments.rounds {
         suite.run(&options, &control, &|report| printer.report(report));
     }
+    signals::all_is_over(&signals);
     let (reports, is_told) = printer.finish();
     if format == Form::Human && arguments.chosen.is_all() && share.is_none() {
         warn_of_orphans(&arguments.chosen.paths, &reports);

@@ -9,10 +9,10 @@ use nix::unistd::Pid;
 use perf_live::sandbox::Running;
 use perf_live::sys::disposed::was_ignored;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 use trace_harness::matrix::Stop;
@@ -28,6 +28,19 @@ const WATCHED: [Signal; 4] = [
 /// How long a signal, or the end that it asks for, may wait before the signal ends the harness: the
 /// harness may be in a call that waits for a pipe's reader.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Whether nothing is left to do but to write what is known.
+static IS_OVER: AtomicBool = AtomicBool::new(false);
+
+/// Says that all runs are over. A signal that comes from now on ends the harness at once, which may
+/// be writing to a pipe that nobody reads; one that has come before is waited with, as what it
+/// ended is being told.
+pub(crate) fn all_is_over(signals: &SignalFd) {
+    if !is_pending(signals, PollTimeout::ZERO) {
+        // ORDERING: see where it is read.
+        IS_OVER.store(true, Ordering::Relaxed);
+    }
+}
 
 /// As [`watch`]; what is wrong is said, and is the command's status.
 pub(crate) fn watched() -> Result<SignalFd, u8> {
@@ -66,11 +79,19 @@ pub(crate) fn watch() -> io::Result<SignalFd> {
     let pending = signals.as_fd().try_clone_to_owned()?;
     std::thread::Builder::new().spawn(move || {
         while is_pending(&pending, PollTimeout::NONE) {
-            std::thread::sleep(PATIENCE);
+            // ORDERING: nothing else is read that was stored before it.
+            if !IS_OVER.load(Ordering::Relaxed) {
+                std::thread::sleep(PATIENCE);
+            }
             if is_pending(&pending, PollTimeout::ZERO) {
                 // Pending signals arrive now, in this thread, and end all threads.
                 let _ended = sigprocmask(SigmaskHow::SIG_UNBLOCK, Some(&set), None);
                 // Still alive: the harness was started with that signal ignored.
+                let ignored = WATCHED.into_iter().find(|it| was_ignored(*it as i32));
+                if let Some(signal) = ignored {
+                    std::process::exit(128 | signal as i32);
+                }
+                // It has just been taken off.
                 let _blocked = sigprocmask(SigmaskHow::SIG_BLOCK, Some(&set), None);
             }
         }
@@ -85,7 +106,7 @@ pub(crate) fn end_the_watch() {
 }
 
 /// Whether a signal waits, now or within that time.
-fn is_pending(signals: &OwnedFd, timeout: PollTimeout) -> bool {
+fn is_pending(signals: &impl AsFd, timeout: PollTimeout) -> bool {
     loop {
         let mut ready = [PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
         match poll(&mut ready, timeout) {

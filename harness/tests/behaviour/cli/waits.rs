@@ -251,3 +251,23 @@ fn a_folder_for_review_that_is_not_there_is_an_error_and_the_usual_one_may_be_mi
     assert!(run.stderr.contains(said), "{}", run.stderr);
     project.harness(&["review"]).assert_status(0);
 }
+
+#[test]
+fn a_signal_ends_a_run_that_is_over_while_its_file_has_no_reader_though_it_was_ignored() {
+    require!(right_to_trace());
+    let project = Project::with("a", PASSES);
+    let mode = Mode::S_IRUSR | Mode::S_IWUSR;
+    mkfifo(&project.join("report.xml"), mode).expect("mkfifo");
+    // As of what a shell without job control starts in its background.
+    let line = "trap '' INT QUIT; exec \"$HARNESS\" run scenarios --report report.xml";
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let mut shell = project.command("sh");
+        shell
+            .args(["-c", line])
+            .env("HARNESS", env!("CARGO_BIN_EXE_harness"));
+        let mut harness = Started::new(shell.stdout(Stdio::null()));
+        wait_until_blocked(harness.id());
+        assert_eq!(harness.end_by(signal), 128 + signal as i32);
+    }
+    project.assert_nothing_left();
+}
