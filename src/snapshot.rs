@@ -16,6 +16,7 @@ mod variants;
 
 pub use form::FormError;
 pub use together::Together;
+use variants::is_variant;
 pub use variants::{Kernel, meant};
 
 use perf_live::files::{self, InputError, OutputError};
@@ -167,8 +168,11 @@ impl Place {
         let prefix = format!("{}@", self.name);
         for file in files_below(folder, ".snap")? {
             let below = file.strip_prefix(&self.root).unwrap_or(&file);
-            let is_variant = below.to_string_lossy().starts_with(&prefix);
-            if is_variant && read(&file)?.as_ref() == Some(&text) {
+            let below = below.with_extension("");
+            let below = below.to_string_lossy();
+            if below.strip_prefix(&prefix).is_some_and(is_variant)
+                && read(&file)?.as_ref() == Some(&text)
+            {
                 return Err(SnapshotError::Redundant { variant: file });
             }
         }

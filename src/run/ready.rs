@@ -4,11 +4,12 @@ use super::probes::Foreseen;
 use super::{Bench, Item, RecordedRun};
 use crate::plan::{self, Facts, Lack, LackOf, Plan, PlanError, Resolved};
 use crate::scenario::{Diagnostic, Programs, Scenario};
+use crate::snapshot::{Kernel, Place};
 use crate::verdict::{About, Finding};
 use perf_live::errors::chain;
 use perf_live::files;
 use perf_live::host::Catalogue;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -142,6 +143,35 @@ fn refused(lacks: Vec<Lack>) -> Vec<Finding> {
 
 fn findings(lacks: Vec<Lack>) -> Vec<Finding> {
     lacks.into_iter().map(Finding::from).collect()
+}
+
+/// Checks that no two scenarios have one snapshot, and that none has one that is a variant of
+/// another's for some kernels.
+pub(super) fn no_same_snapshot(items: &[Item], kernel: Kernel<'_>) -> Result<(), SuiteError> {
+    let same = |first: &Path, second: &Path| {
+        Err(SuiteError::SameSnapshot {
+            first: first.to_owned(),
+            second: second.to_owned(),
+        })
+    };
+    let mut places: HashMap<Place, &Path> = HashMap::new();
+    for item in items {
+        if let Some(first) = places.insert(item.place(), &item.file) {
+            return same(first, &item.file);
+        }
+    }
+    for item in items {
+        let whose = item.place().whose_variant();
+        if let Some(first) = whose.and_then(|place| places.get(&place)) {
+            return same(first, &item.file);
+        }
+        // It may be there and not be run.
+        let mut beside = Place::beside(&item.file, kernel).into_iter();
+        if let Some(first) = beside.find(|file| file.is_file()) {
+            return same(&item.file, &first);
+        }
+    }
+    Ok(())
 }
 
 /// Why a suite cannot be run.

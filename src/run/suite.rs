@@ -1,7 +1,7 @@
 //! Finds scenarios, runs them side by side, and reports on each as it ends.
 
 use super::dumping::attempt_and_keep;
-use super::ready::{Ready, SuiteError, read_file, ready};
+use super::ready::{Ready, SuiteError, no_same_snapshot, read_file, ready};
 use super::rejudge::rejudge;
 use super::scenario::stored;
 use super::side_by_side::side_by_side;
@@ -128,15 +128,7 @@ impl<'a> Suite<'a> {
         items: Vec<Item>,
         mut files: HashMap<PathBuf, Option<Vec<Scenario>>>,
     ) -> Result<Self, SuiteError> {
-        let mut places: HashMap<Place, &PathBuf> = HashMap::new();
-        for item in &items {
-            if let Some(first) = places.insert(item.place(), &item.file) {
-                return Err(SuiteError::SameSnapshot {
-                    first: first.clone(),
-                    second: item.file.clone(),
-                });
-            }
-        }
+        no_same_snapshot(&items, bench.kernel())?;
         let mut scenarios = Vec::new();
         let mut complaints = Vec::new();
         let mut of_plans = Vec::new();

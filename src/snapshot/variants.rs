@@ -58,6 +58,34 @@ impl Place {
         self.file(&format!("@{}", kernel.arch))
     }
 
+    /// The place whose variant for some kernels this one's snapshot would be: that of `b` for
+    /// `b@6.18`.
+    #[must_use]
+    pub fn whose_variant(&self) -> Option<Self> {
+        let (name, variant) = self.name.rsplit_once('@')?;
+        is_variant(variant).then(|| Self {
+            root: self.root.clone(),
+            name: name.to_owned(),
+        })
+    }
+
+    /// The names beside a scenario's of those whose snapshots would be its variants for a kernel,
+    /// and of the one whose variant its own would be.
+    #[must_use]
+    pub fn beside(scenario: &Path, kernel: Kernel<'_>) -> Vec<PathBuf> {
+        let stem = scenario.file_stem().unwrap_or_default().to_string_lossy();
+        let own = stem.rsplit_once('@').filter(|(_, it)| is_variant(it));
+        let own = own.map(|(name, _)| name.to_owned());
+        let variants = kernel.variants().into_iter();
+        let names = variants.map(|it| format!("{stem}{it}")).chain(own);
+        let file = |name: String| {
+            let ending = scenario.extension().unwrap_or_default();
+            let name = format!("{name}.{}", ending.to_string_lossy());
+            scenario.with_file_name(name)
+        };
+        names.map(file).collect()
+    }
+
     /// Whether a snapshot is for this kernel, among others.
     #[must_use]
     pub fn is_for(&self, file: &Path, kernel: Kernel<'_>) -> bool {
@@ -123,7 +151,7 @@ pub fn meant(file: &Path) -> Option<Vec<String>> {
 }
 
 /// Whether a variant is for kernels: `6.1`, `arm64`, `6.1.7-amd64`.
-fn is_variant(variant: &str) -> bool {
+pub(super) fn is_variant(variant: &str) -> bool {
     let is_arch = |word: &str| ARCHITECTURES.iter().any(|(arch, _)| *arch == word);
     let is_version = |word: &str| {
         let numbers: Vec<&str> = word.split('.').collect();

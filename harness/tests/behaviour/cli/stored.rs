@@ -1,5 +1,6 @@
 //! Which run's trace is stored, waits for review, or is neither.
 
+use super::variants::versions;
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
 
@@ -58,5 +59,27 @@ fn a_trace_that_waits_goes_when_a_later_run_fails_otherwise() {
     project.scenario("it", &reads("c"));
     project.harness(&["run", "scenarios"]).assert_status(1);
     assert_eq!(project.snapshots(), ["snapshots/it.snap"]);
+    project.assert_nothing_left();
+}
+
+#[test]
+fn a_scenario_whose_snapshot_would_be_anothers_for_a_kernel_is_refused() {
+    require!(right_to_trace());
+    let project = Project::with("b", "workload: { run: [\"true\"] }");
+    project.scenario("b@6.18", "workload: { run: [\"false\"] }");
+    let run = project.harness(&["run", "scenarios"]);
+    run.assert_status(2);
+    let said = "`scenarios/b.yaml` and `scenarios/b@6.18.yaml` have the same name, and so the \
+        same snapshot: rename one";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    // It is there, though it is not to be run.
+    let of_this = format!("c@{}", versions().1);
+    project.scenario("c", "workload: { run: [\"true\"] }");
+    project.scenario(&of_this, "workload: { run: [\"false\"] }");
+    for name in ["c", &*of_this] {
+        let run = project.harness(&["run", &format!("scenarios/{name}.yaml")]);
+        run.assert_status(2);
+        assert!(run.stderr.contains("rename one"), "{}", run.stderr);
+    }
     project.assert_nothing_left();
 }
