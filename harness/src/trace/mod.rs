@@ -350,7 +350,6 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
             setting.clone(),
         )
     })?;
-    signals::all_is_over(&control.0);
     inject::say(&done, &faults);
     run.faults = done;
     run.account.other_cpus = !bench.has_same_cpus();
