@@ -26,7 +26,7 @@ use trace_harness::verdict::Verdict;
     after_help = "A run without a fault must pass; then there is one run for each call that differs from the others (a site), and each error that it \
 can have. Each run is crashed, hung, retried without end, leaked, silent (it says that it worked, and an expectation of results fails), \
 forbidden (it says that it failed, and did what `never` or `confined` forbid), unknown, or handled.\n\n\
-Exit status: 0 a call of each site was failed (each sync and each close is one) and all were handled, 1 some were not, or the scenario does not pass, 2 usage error or invalid scenario, 77 it would be \
+Exit status: 0 a call of each site was failed (each of the first 16 alike syncs or closes is one) and all were handled, 1 some were not, or the scenario does not pass, 2 usage error or invalid scenario, 77 it would be \
 skipped, 99 interrupted, or the harness itself could not do its work.\n\n\
 Environment: HARNESS_REQUIRE=all turns a skip into a failure."
 )]

@@ -206,6 +206,7 @@ impl Choice<'_> {
 pub fn sites(trace: &Normalised, choice: &Choice<'_>) -> Vec<Spot> {
     let mut spots: Vec<(u64, Spot)> = Vec::new();
     let mut known: HashMap<_, usize> = HashMap::new();
+    let mut alone: HashMap<_, usize> = HashMap::new();
     let mut alike: HashMap<(String, String, Shape), u64> = HashMap::new();
     let mut order: Vec<(&Deed, Context)> = Vec::new();
     let mut programs: HashMap<Matching, BTreeSet<String>> = HashMap::new();
@@ -241,14 +242,16 @@ pub fn sites(trace: &Normalised, choice: &Choice<'_>) -> Vec<Spot> {
         if errors.is_empty() {
             continue;
         }
-        let alone = is_alone(&name).then(|| place(deed));
         let key = (
             program.clone(),
             name,
             shape.clone(),
-            (context.clone(), alone),
+            context.clone(),
             errors.clone(),
         );
+        let alone = alone.entry(key.clone()).or_insert(0);
+        *alone += usize::from(is_alone(&key.1) && *alone < MOST_ALONE);
+        let key = (key, *alone);
         let spot = *known.entry(key).or_insert_with(|| {
             let spot = Spot {
                 matching: Matching::of(deed),
@@ -312,6 +315,9 @@ impl Spot {
         all.collect()
     }
 }
+
+/// The most calls of one kind that are sites of their own; those behind them are one with the last.
+const MOST_ALONE: usize = 16;
 
 /// Whether each call of this name is a site of its own: of a sync and of a close no result tells
 /// whether the program saw that it failed, so that one stands for no other.

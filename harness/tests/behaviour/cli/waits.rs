@@ -253,14 +253,15 @@ fn a_folder_for_review_that_is_not_there_is_an_error_and_the_usual_one_may_be_mi
 }
 
 #[test]
-fn a_signal_ends_a_run_that_is_over_while_its_file_has_no_reader_though_it_was_ignored() {
+fn a_signal_ends_a_run_that_is_over_while_its_file_has_no_reader() {
     require!(right_to_trace());
     let project = Project::with("a", PASSES);
     let mode = Mode::S_IRUSR | Mode::S_IWUSR;
     mkfifo(&project.join("report.xml"), mode).expect("mkfifo");
-    // As of what a shell without job control starts in its background.
-    let line = "trap '' INT QUIT; exec \"$HARNESS\" run scenarios --report report.xml";
-    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+    // What a shell without job control starts in its background has these ignored.
+    let ignoring = "trap '' INT QUIT; exec \"$HARNESS\" run scenarios --report report.xml";
+    let plain = "exec \"$HARNESS\" run scenarios --report report.xml";
+    for (line, signal) in [(plain, Signal::SIGINT), (ignoring, Signal::SIGTERM)] {
         let mut shell = project.command("sh");
         shell
             .args(["-c", line])
