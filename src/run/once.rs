@@ -297,9 +297,7 @@ impl<'a> Collector<'a> {
             prove(&self.plan.faults, faults, faulted, &normalised);
         }
         run.held = faulted.filter(|_| self.plan.keeps_all);
-        if self.lacks_functions {
-            normalised.lack_functions();
-        }
+        normalised.lack_functions(self.lacks_functions);
         normalised.counted = run.account.counts();
         normalised.handed = self.handed;
         let overwritten = self.plan.events.overwritten(&run.account);

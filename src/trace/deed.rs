@@ -1,6 +1,6 @@
 //! One deed of a thread, by the meaning of its parts: the form in which expectations look at a run.
 
-use super::frames::{OTHERS, frames};
+use super::frames::frames;
 use super::people::StableName;
 use perf_records::space::Stack;
 use perf_records::units::Nanos;
@@ -183,16 +183,6 @@ impl Deed {
     /// Says which functions led to it.
     pub fn led_by(&mut self, stack: &Stack) {
         self.stack = Some(Box::new(frames(stack)));
-    }
-
-    /// Says that more functions may have led to it than were named.
-    pub fn lacks_functions(&mut self) {
-        if let Some(part) = &mut self.stack
-            && let Value::Frames { is_cut, .. } = &mut part.value
-        {
-            *is_cut = true;
-            part.text.push_str(OTHERS);
-        }
     }
 
     /// The names of the functions that led to it, the innermost first, as far as these are known.

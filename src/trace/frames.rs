@@ -1,10 +1,10 @@
 //! Turns the functions that led to a deed into a part for expectations.
 
-use super::deed::{Part, Value};
+use super::deed::{Deed, Part, Value};
 use perf_records::space::Stack;
 
 /// Stands behind a chain of which not each function that is asked for was found anywhere.
-pub(super) const OTHERS: &str = " (no process has each function that is asked for)";
+const OTHERS: &str = " (no process has each function that is asked for)";
 
 /// The part that a chain is.
 pub(super) fn frames(stack: &Stack) -> Part {
@@ -29,5 +29,17 @@ pub(super) fn frames(stack: &Stack) -> Part {
         alias: None,
         text,
         value: Value::Frames { names, is_cut },
+    }
+}
+
+impl Deed {
+    /// Says that more functions may have led to it than were named.
+    pub fn lacks_functions(&mut self) {
+        if let Some(part) = &mut self.stack
+            && let Value::Frames { is_cut, .. } = &mut part.value
+        {
+            *is_cut = true;
+            part.text.push_str(OTHERS);
+        }
     }
 }

@@ -43,10 +43,13 @@ pub struct Block {
 }
 
 impl Normalised {
-    /// Says of each chain that more functions may have led to the event than were named.
-    pub fn lack_functions(&mut self) {
+    /// Says of each chain, where `are_lacking`, that more functions may have led to the event than
+    /// were named.
+    pub fn lack_functions(&mut self, are_lacking: bool) {
         let deeds = self.blocks.iter_mut().flat_map(|block| &mut block.deeds);
-        deeds.for_each(Deed::lacks_functions);
+        deeds
+            .filter(|_| are_lacking)
+            .for_each(Deed::lacks_functions);
     }
 
     /// Returns all deeds in the order of their entry.

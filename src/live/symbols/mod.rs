@@ -133,8 +133,8 @@ impl Book {
         Some(is_named || lines.is_some_and(|file| file::has_debug_name(file, is_it)))
     }
 
-    /// Whether the kernel has a function with a name that `is_it` knows; one whose symbols cannot be
-    /// read may.
+    /// Whether the kernel has a function with a name that `is_it` knows; one whose symbols cannot
+    /// be read may.
     pub fn kernel_has(&mut self, is_it: &dyn Fn(&str) -> bool) -> bool {
         self.kernel().is_none_or(|kernel| kernel.names().any(is_it))
     }
