@@ -79,20 +79,11 @@ fn endless(fifo: &Fifo) -> String {
 fn started(project: &Project, arguments: &[&str]) -> (Started, Fifo) {
     let mut fifo = Fifo::new(&project.join("fifo"));
     project.scenario("endless", &endless(&fifo));
-    let mut command = disposing(project, "--default-signal", &["run"]);
+    let mut command = project.disposing("--default-signal", &["run"]);
     command.args(arguments).arg("scenarios");
     let harness = Started::new(command.stdout(Stdio::null()).stderr(Stdio::null()));
     fifo.wait_for_lines(2);
     (harness, fifo)
-}
-
-/// A harness with this option of `env(1)`, whatever these tests were started with.
-fn disposing(project: &Project, option: &str, words: &[&str]) -> Command {
-    let mut command = project.command("env");
-    command
-        .args([option, env!("CARGO_BIN_EXE_harness")])
-        .args(words);
-    command
 }
 
 #[test]
@@ -109,7 +100,7 @@ fn a_hangup_that_is_ignored_as_by_nohup_ends_nothing() {
         go.display()
     );
     project.scenario("waits", &yaml);
-    let mut command = disposing(&project, "--ignore-signal=HUP", &["run", "scenarios"]);
+    let mut command = project.disposing("--ignore-signal=HUP", &["run", "scenarios"]);
     let mut harness = Started::new(command.stdout(Stdio::null()).stderr(Stdio::null()));
     said.wait_for_lines(1);
     let pid = nix::unistd::Pid::from_raw(harness.id().cast_signed());
@@ -198,7 +189,7 @@ fn a_signal_to_trace_reaches_the_command_and_its_end_is_the_status() {
         let mut fifo = Fifo::new(&project.join("fifo"));
         let script = format!("exec > '{}'; echo ready; exec sleep infinity", fifo.path());
         let words = ["trace", "--format", "json", "-o", "trace"];
-        let mut command = disposing(&project, "--default-signal", &words);
+        let mut command = project.disposing("--default-signal", &words);
         let mut harness = Started::new(command.args(["sh", "-c", &script]));
         fifo.wait_for_lines(1);
         assert_eq!(harness.end_by(signal), status);

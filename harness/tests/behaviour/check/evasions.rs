@@ -3,7 +3,7 @@
 use super::elsewhere::elsewhere;
 use super::{ruled, summary};
 use crate::support::oracle;
-use crate::support::project::{Project, Run};
+use crate::support::project::{OF_32, Project, Run};
 use crate::support::require::{program, require, right_to_trace};
 use crate::support::unread::Unread;
 use serde_json::Value;
@@ -297,26 +297,12 @@ fn a_submission_to_an_io_uring_and_a_call_of_32_bits_are_not_overlooked() {
     require!(right_to_trace());
     require!(program("cc"));
     let project = ruled("expect: { confined: { writes: [], network: [] } }\n");
-    let programs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/attacks/programs");
-    let compile = |flags: &[&str], source: &str, name: &str| {
-        let source = format!("{programs}/{source}");
-        let words = [&["cc", "-O1", "-static", "-o", name], flags, &[&source]].concat();
-        project.run(&[], &words).assert_status(0);
-    };
-    compile(&[], "submits.c", "submits");
+    project.compile(&["-static"], "submits.c", "submits");
     let run = project.checked("./submits 26 0 0");
     assert!(run.stderr.contains("io_uring"), "{run:?}");
     let sends = project.stated("./submits 26 0 0");
     assert_eq!(summary(&sends)["complete"], false);
-    let bare = [
-        "-m32",
-        "-nostdlib",
-        "-ffreestanding",
-        "-fno-pic",
-        "-no-pie",
-        "-fno-stack-protector",
-    ];
-    compile(&bare, "opens.i386.c", "opens");
+    project.compile(OF_32, "opens.i386.c", "opens");
     project
         .harness(&["check", "rules.yaml", "--", "./opens"])
         .assert_status(1);

@@ -258,15 +258,14 @@ fn a_signal_ends_a_run_that_is_over_while_its_file_has_no_reader() {
     let project = Project::with("a", PASSES);
     let mode = Mode::S_IRUSR | Mode::S_IWUSR;
     mkfifo(&project.join("report.xml"), mode).expect("mkfifo");
-    // What a shell without job control starts in its background has these ignored.
-    let ignoring = "trap '' INT QUIT; exec \"$HARNESS\" run scenarios --report report.xml";
-    let plain = "exec \"$HARNESS\" run scenarios --report report.xml";
-    for (line, signal) in [(plain, Signal::SIGINT), (ignoring, Signal::SIGTERM)] {
-        let mut shell = project.command("sh");
-        shell
-            .args(["-c", line])
-            .env("HARNESS", env!("CARGO_BIN_EXE_harness"));
-        let mut harness = Started::new(shell.stdout(Stdio::null()));
+    // What a shell without job control starts in its background has two of them ignored.
+    let words = ["run", "scenarios", "--report", "report.xml"];
+    for (option, signal) in [
+        ("--default-signal", Signal::SIGINT),
+        ("--ignore-signal=INT,QUIT", Signal::SIGTERM),
+    ] {
+        let mut command = project.disposing(option, &words);
+        let mut harness = Started::new(command.stdout(Stdio::null()));
         wait_until_blocked(harness.id());
         assert_eq!(harness.end_by(signal), 128 + signal as i32);
     }

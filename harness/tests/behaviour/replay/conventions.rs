@@ -2,30 +2,17 @@
 #![cfg(target_arch = "x86_64")]
 
 use super::judged;
-use crate::support::project::Project;
+use crate::support::project::{OF_32, Project};
 use crate::support::require::{program, require, right_to_trace};
 
 /// A project with the programs of attacks, made from C, and what records them by this name.
 fn with_programs(programs: &[(&[&str], &str, &str)]) -> Project {
     let project = Project::new();
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/attacks/programs");
     for (flags, source, name) in programs {
-        let source = format!("{folder}/{source}");
-        let words = [&["cc", "-O1", "-o", name], *flags, &[&source]].concat();
-        project.run(&[], &words).assert_status(0);
+        project.compile(flags, source, name);
     }
     project
 }
-
-const OF_32: &[&str] = &[
-    "-static",
-    "-m32",
-    "-nostdlib",
-    "-ffreestanding",
-    "-fno-pic",
-    "-no-pie",
-    "-fno-stack-protector",
-];
 
 /// Records a command by `perf record` or `harness record`.
 fn record(project: &Project, recorder: &str, events: &str, command: &str) {

@@ -18,6 +18,17 @@ pub(crate) use super::require::PATH;
 /// Long enough for every run of these tests on a slow machine; one that hangs is killed then.
 const SECONDS: &str = "600";
 
+/// The flags of `cc` for a static program of 32 bits without a library.
+pub(crate) const OF_32: &[&str] = &[
+    "-static",
+    "-m32",
+    "-nostdlib",
+    "-ffreestanding",
+    "-fno-pic",
+    "-no-pie",
+    "-fno-stack-protector",
+];
+
 /// The folder: `scenarios`, `snapshots`, and a temporary folder of its own.
 pub(crate) struct Project {
     folder: TempDir,
@@ -142,6 +153,16 @@ impl Project {
         command
     }
 
+    /// The same by `env(1)` with this option of its about signals, whatever these tests were
+    /// started with.
+    pub(crate) fn disposing(&self, option: &str, arguments: &[&str]) -> Command {
+        let mut command = self.command("env");
+        command
+            .args([option, env!("CARGO_BIN_EXE_harness")])
+            .args(arguments);
+        command
+    }
+
     /// Runs the program.
     pub(crate) fn harness(&self, arguments: &[&str]) -> Run {
         self.harness_with(&[], arguments)
@@ -161,6 +182,14 @@ impl Project {
         command.args(["--signal=KILL", SECONDS]).args(words);
         command.envs(environment.iter().copied());
         command.output().expect("timeout").into()
+    }
+
+    /// Compiles a program of attacks by this name in the folder.
+    pub(crate) fn compile(&self, flags: &[&str], source: &str, name: &str) {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/attacks/programs");
+        let source = format!("{folder}/{source}");
+        let words = [&["cc", "-O1", "-o", name], flags, &[&source]].concat();
+        self.run(&[], &words).assert_status(0);
     }
 
     /// Copies a program into the folder, to be executed there. Not by this process: what other
