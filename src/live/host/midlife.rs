@@ -4,10 +4,6 @@ use super::process::value;
 use super::{Host, Living};
 use perf_records::units::{Pid, Tid};
 
-/// `O_CLOEXEC` of `fcntl.h`, as `flags:` of `/proc/PID/fdinfo/N` has it (`seq_show()`,
-/// `fs/proc/fd.c`).
-const CLOSE_ON_EXEC: i32 = 0o2_000_000;
-
 /// A process that was found in the middle of its life. Each part is of its own moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Midlife {
@@ -87,7 +83,8 @@ impl Host {
             Some(Open {
                 number,
                 name,
-                closes_on_exec: flags.map(|flags| flags & CLOSE_ON_EXEC != 0),
+                // `seq_show()`, `fs/proc/fd.c`.
+                closes_on_exec: flags.map(|flags| flags & libc::O_CLOEXEC != 0),
             })
         });
         let mut descriptors: Vec<_> = descriptors.collect();

@@ -57,6 +57,16 @@ pub struct Map<'a> {
     pub more: Option<MoreOfMap<'a>>,
 }
 
+impl Map<'_> {
+    /// Whether it may be executed, by its protection (`PROT_EXEC`) where the record has one.
+    #[must_use]
+    pub fn is_executable(&self) -> bool {
+        const PROT_EXEC: u32 = 4;
+        self.more
+            .is_none_or(|more| more.protection & PROT_EXEC != 0)
+    }
+}
+
 /// What `PERF_RECORD_MMAP2` says of a mapping and `PERF_RECORD_MMAP` does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoreOfMap<'a> {

@@ -27,9 +27,6 @@ pub const USER: u16 = 2;
 /// The process id of the kernel's mappings in their records.
 const KERNEL_PID: Pid = Pid(u32::MAX);
 
-/// `PROT_EXEC`.
-const EXECUTABLE: u32 = 4;
-
 /// The kernel without its modules, in records of mappings.
 pub const KERNEL_ITSELF: &[u8] = b"[kernel.kallsyms]";
 
@@ -126,12 +123,9 @@ impl Maps {
     pub fn map(&mut self, map: &Map<'_>, misc: u16) {
         let is_kernel = map.pid == KERNEL_PID || misc & CPU_MODE == KERNEL;
         let anonymous = !is_kernel && is_anonymous(map.name);
-        let is_code = map
-            .more
-            .is_none_or(|more| more.protection & EXECUTABLE != 0);
         let name = if is_kernel {
             kernel_name(map.name).into()
-        } else if anonymous && is_code {
+        } else if anonymous && map.is_executable() {
             // The file in which a compiler at run time can say what it made (map__new(),
             // tools/perf/util/map.c).
             format!("/tmp/perf-{}.map", map.pid).into_bytes().into()

@@ -5,7 +5,7 @@
 //! own into each program (`arch_setup_additional_pages()`): into one of 64 bits above 4 GiB, into
 //! one of 32 bits below. A record of each mapping of code tells both.
 
-use perf_records::record::{Comm, Map, MoreOfMap, Record};
+use perf_records::record::{Comm, Map, Record};
 use perf_records::units::{Nanos, Pid};
 use std::collections::HashMap;
 
@@ -24,8 +24,6 @@ const END_OF_32: u64 = 1 << 32;
 /// The kernel's own pages in a program of 32 bits: of x86 and arm64, and of the latter without a
 /// vDSO for such programs.
 const PAGES_OF_32: [&[u8]; 3] = [b"[vdso]", b"[sigpage]", b"[vectors]"];
-
-const PROT_EXEC: u32 = 4;
 
 /// The programs that processes run, as far as their mappings were recorded.
 #[derive(Debug, Default)]
@@ -123,8 +121,7 @@ impl Widths {
 
 /// Whether code of a process was mapped; the kernel's own has no process.
 fn is_code(map: &Map<'_>) -> bool {
-    let is_executable = |more: &MoreOfMap<'_>| more.protection & PROT_EXEC != 0;
-    !map.is_data && map.pid != Pid(u32::MAX) && map.more.as_ref().is_none_or(is_executable)
+    !map.is_data && map.pid != Pid(u32::MAX) && map.is_executable()
 }
 
 #[cfg(test)]
