@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::support::project::{Project, Run};
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 
 /// A limit with a workload that reaches it and one that does not.
 struct Case {
@@ -301,4 +301,31 @@ fn an_error_that_a_fault_answers_comes_to_no_limit() {
     ] {
         assert!(run.stdout.contains(line), "{}", run.stdout);
     }
+}
+
+#[test]
+fn an_error_that_a_fault_answers_to_other_calls_hides_no_limit_of_processes() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    project.write(
+        "forks.py",
+        "import os\nfor i in range(6):\n  try: os.read(0, 1)\n  except BlockingIOError: pass\n\
+         end, hold = os.pipe()\nmade = []\n\
+         try:\n  for i in range(20):\n    child = os.fork()\n    if child == 0:\n      \
+         os.close(hold); os.read(end, 1); os._exit(0)\n    made.append(child)\n\
+         except BlockingIOError: pass\n\
+         os.close(hold)\nfor child in made: os.waitpid(child, 0)\n",
+    );
+    project.scenario(
+        "it",
+        "workload: { run: [python3, forks.py], files: { forks.py: { from: ../forks.py } } }\n\
+         sandbox: { user: nobody, limits: { processes: 5 } }\nsnapshot: false\n\
+         trace: { events: [{ syscalls: [read, clone, fork, vfork, clone3] }] }\n\
+         faults: [{ read: { fd: 0, error: EAGAIN } }]",
+    );
+    let run = project.harness(&["run", "scenarios"]);
+    run.assert_status(1);
+    let said = "the limit of processes (5) was reached";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
 }
