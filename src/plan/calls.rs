@@ -71,6 +71,16 @@ const OF_CALL: u64 = if cfg!(target_arch = "aarch64") {
     OF_INSTRUCTION | 1 << 4
 };
 
+/// The user registers with which one of the tracepoints of all calls tells the convention; 0 for
+/// another event.
+pub(super) fn registers_of(event: &str) -> u64 {
+    match event {
+        ENTER => OF_CALL,
+        LEAVE => OF_INSTRUCTION,
+        _ => 0,
+    }
+}
+
 /// Why the calls by which a loader starts a program cannot be told from others; `None` if they can.
 pub(super) fn cannot_tell_starts(reach: Reach) -> Option<&'static str> {
     match reach {
@@ -111,7 +121,7 @@ impl EventsPlan {
             copies: None,
         };
         let filter = filter_text(recorded, true);
-        self.add(ENTER, enter.id, filter, OF_CALL, meaning);
+        self.add(ENTER, enter.id, filter, meaning);
         self.may_be_written(Half::Enter, recorded);
         let leave = raw_format(LEAVE, catalogue)?;
         let meaning = Meaning::Leave {
@@ -120,7 +130,7 @@ impl EventsPlan {
         };
         let filter = filter_text(recorded, false);
         // A call that a filter refused has only this half.
-        self.add(LEAVE, leave.id, filter, OF_INSTRUCTION, meaning);
+        self.add(LEAVE, leave.id, filter, meaning);
         self.may_be_written(Half::Leave, recorded);
         Ok(())
     }
@@ -146,7 +156,7 @@ impl EventsPlan {
             Err(EventsError::Host(HostError::NoTracepoint { .. })) => {}
             format => {
                 let filter = Some(REFUSED.to_owned());
-                self.add(REFUSAL, format?.id, filter, 0, Meaning::Refusal);
+                self.add(REFUSAL, format?.id, filter, Meaning::Refusal);
             }
         }
         Ok(())
@@ -188,12 +198,12 @@ impl EventsPlan {
             let place = copies.is_some().then_some(self.copies.len());
             self.copies.extend(copies);
             let meaning = entering(&enters, enter.as_str(), place)?;
-            self.add(enter.as_str(), enters.id, None, 0, meaning);
+            self.add(enter.as_str(), enters.id, None, meaning);
             let meaning = Meaning::Leave {
                 id: number_field(&leaves, leave.as_str(), NUMBER)?,
                 ret: long_field(&leaves, leave.as_str(), "ret")?,
             };
-            self.add(leave.as_str(), leaves.id, None, 0, meaning);
+            self.add(leave.as_str(), leaves.id, None, meaning);
         }
         Ok(())
     }

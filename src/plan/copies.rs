@@ -114,7 +114,7 @@ impl EventsPlan {
                 && let Some(copies) = Copies::of(number, &format, &wanted)
             {
                 let meaning = Meaning::Copies(self.copies.len());
-                self.add(name.as_str(), format.id, None, 0, meaning);
+                self.add(name.as_str(), format.id, None, meaning);
                 self.copies.push(copies);
             }
         }

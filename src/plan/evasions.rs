@@ -158,7 +158,7 @@ impl EventsPlan {
         };
         if let Some(field) = format.field("nr") {
             let number = field.offset;
-            self.add(LEGACY, format.id, None, 0, Meaning::LegacyCall { number });
+            self.add(LEGACY, format.id, None, Meaning::LegacyCall { number });
         }
         Ok(())
     }
@@ -172,7 +172,7 @@ impl EventsPlan {
             match catalogue.format(&name) {
                 // Linux before 4.18 has none; the oldest that is supported is 5.10.
                 Err(HostError::NoTracepoint { .. }) => {}
-                format => self.add(ATTACH, format?.id, None, 0, Meaning::LeavesGroup),
+                format => self.add(ATTACH, format?.id, None, Meaning::LeavesGroup),
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Decides which events are opened, by the names that an author wrote.
 
-use super::calls::Reach;
+use super::calls::{Reach, registers_of};
 use super::copies::Copies;
 use super::error::EventsError;
 use super::memory::MemoryPlan;
@@ -235,7 +235,7 @@ impl EventsPlan {
         naming: Naming,
     ) {
         let meaning = Meaning::Event(self.named.len());
-        self.add(name, format.id, filter, 0, meaning);
+        self.add(name, format.id, filter, meaning);
         self.named.push(PlannedEvent {
             name: name.into(),
             format: Some(Arc::clone(format)),
@@ -250,7 +250,6 @@ impl EventsPlan {
         name: &str,
         tracepoint: u16,
         filter: Option<String>,
-        user_registers: u64,
         meaning: Meaning,
     ) {
         let is_named = matches!(meaning, Meaning::Event(_));
@@ -262,15 +261,13 @@ impl EventsPlan {
             // `include/trace/events/sched.h`), and only the sum of periods equals the counter.
             sample_type = sample_type.and(SampleType::PERIOD);
         }
-        if user_registers != 0 {
-            sample_type = sample_type.and(SampleType::REGS_USER);
-        }
         let attr = Attr {
             sample_type,
-            user_registers,
             exclude_kernel: self.reach.has_own_tracepoints(),
             ..Attr::recording(Source::Tracepoint(tracepoint))
         };
+        let user_registers = if is_named { 0 } else { registers_of(name) };
+        let attr = attr.with_user_registers(user_registers);
         self.requests.push(EventRequest {
             filter,
             of_group: is_named || is_copies,

@@ -1,6 +1,6 @@
 //! Plans recorded events, from names as perf's users write them.
 
-use super::calls::{ENTER, LEAVE, raw_format};
+use super::calls::{ENTER, LEAVE, raw_format, registers_of};
 use super::error::EventsError;
 use super::found::Found;
 use super::source;
@@ -153,7 +153,9 @@ impl RecordWish {
             let none = Terms::default();
             all.push(self.named("cpu-clock", Source::Software(0), None, &none));
         }
-        for event in &all {
+        for event in &mut all {
+            // Without them a recording does not tell 32-bit calls of 64-bit programs.
+            event.attr = event.attr.with_user_registers(registers_of(&event.name));
             match (event.attr.sampling, self.most_samples) {
                 (Sampling::Frequency(frequency), Some(most)) if frequency > most => {
                     return Err(EventsError::TooOften {

@@ -61,6 +61,19 @@ impl Attr {
         }
     }
 
+    /// The same, with samples that have these user registers, a bit each.
+    #[must_use]
+    pub fn with_user_registers(self, mask: u64) -> Self {
+        if mask == 0 {
+            return self;
+        }
+        Self {
+            sample_type: self.sample_type.and(SampleType::REGS_USER),
+            user_registers: self.user_registers | mask,
+            ..self
+        }
+    }
+
     /// Whether its samples have a call chain.
     #[must_use]
     pub fn has_chain(&self) -> bool {

@@ -90,6 +90,24 @@ fn a_32_bit_programs_calls_are_read_as_such_from_a_recording_without_registers()
 }
 
 #[test]
+fn what_harness_record_holds_tells_32_bit_calls_that_a_64_bit_program_makes() {
+    require!(right_to_trace());
+    require!(program("cc"));
+    let project = with_programs(&[(&["-O1", "-pthread"], "gate32.c", "gate32")]);
+    project.write("secret", "s");
+    let command = "./gate32 ftruncate64; exit 0";
+    scenario(
+        &project,
+        command,
+        "{ syscalls: [ftruncate] }",
+        "never: [ftruncate]",
+    );
+    record(&project, "harness", "raw_syscalls:*", command);
+    let (is, why) = verdict(&project);
+    assert_eq!(is, "fail", "{why}");
+}
+
+#[test]
 fn a_recording_of_native_calls_alone_says_what_it_does_not_hold() {
     require!(right_to_trace());
     require!(program("cc"));
