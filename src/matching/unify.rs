@@ -7,7 +7,7 @@ use crate::trace::{Part, Reached, Value};
 
 /// Whether two parts, of any calls, are the same thing: a file by its open file description, a task
 /// by itself, a path by where it leads, a descriptor and a path by the file's path, all else by its
-/// value.
+/// value. An error is no thing: a call that failed opened and made nothing.
 pub(super) fn unify(one: &Part, other: &Part) -> Answer {
     let spelled = spelled(one, other);
     match (&one.value, &other.value) {
@@ -43,7 +43,8 @@ fn same_file(one: &Reached, other: &Reached) -> Answer {
 fn spelled(one: &Part, other: &Part) -> Answer {
     match (&one.value, &other.value) {
         (Value::Unread, _) | (_, Value::Unread) => Answer::Unknown,
-        (Value::Nothing | Value::Never, _) | (_, Value::Nothing | Value::Never) => Answer::No,
+        (Value::Nothing | Value::Never | Value::Error(_), _)
+        | (_, Value::Nothing | Value::Never | Value::Error(_)) => Answer::No,
         (
             Value::File { .. } | Value::UnknownFile { .. },
             Value::File { .. } | Value::UnknownFile { .. },
@@ -119,10 +120,8 @@ fn spelled(one: &Part, other: &Part) -> Answer {
         },
         // A mapping may come where another was before.
         (Value::Address(a), Value::Address(b)) => (a == b && one.text == other.text).into(),
-        (Value::Error(a), Value::Error(b)) => (a == b).into(),
         (Value::Raw(a), Value::Raw(b)) => (a == b).into(),
-        (Value::Error(_) | Value::Frames { .. }, _)
-        | (_, Value::Error(_) | Value::Frames { .. }) => Answer::No,
+        (Value::Frames { .. }, _) | (_, Value::Frames { .. }) => Answer::No,
         (Value::Names(_, a), Value::Names(_, b)) => (a == b).into(),
         (Value::Number(number), value) | (value, Value::Number(number)) => {
             (numbers(value).contains(number) || one.text == other.text).into()

@@ -229,7 +229,7 @@ fn held_matcher(
         for name in names {
             for (word, test) in &step.fields {
                 let why = match resolver.kind(name, word) {
-                    Some(FieldKind::Task) if word == "process" && !is_main(test) => {
+                    Some(FieldKind::Process) if !is_main(test) => {
                         "of all processes only the first, `P1`, is known by its number"
                     }
                     _ => continue,

@@ -2,7 +2,8 @@
 //! with.
 
 use super::field_words::{
-    IN_OCTAL, IN_RANGE, RANGE_OF_TIME, is_shown_for_address, may_be_hexadecimal, quoted_octal,
+    IN_OCTAL, IN_RANGE, PROCESS, RANGE_OF_TIME, is_shown_for_address, may_be_hexadecimal,
+    quoted_octal,
 };
 use super::fields::{Field, FieldKind};
 use crate::matching::numeral;
@@ -139,6 +140,7 @@ impl Named<'_> {
             FieldKind::Contents => "what is read or written",
             FieldKind::File => "a descriptor",
             FieldKind::Task => "a task",
+            FieldKind::Process => "a process of the run",
             FieldKind::Number => "a number",
             FieldKind::Octal => "permissions",
             FieldKind::Address | FieldKind::Mapped => "an address",
@@ -160,6 +162,9 @@ impl Named<'_> {
         }
         if self.field.kind == FieldKind::Duration {
             return Err(self.no_duration(&number.to_string()));
+        }
+        if self.field.kind == FieldKind::Process {
+            return Err(self.is_not(&number.to_string(), PROCESS));
         }
         if self.field.is_result && (-4095..=-2).contains(&number) {
             let message = format!("an error is expected by its name, not by {number}");
@@ -200,6 +205,7 @@ impl Named<'_> {
             return match self.field.kind {
                 // A name that is made of digits, too.
                 FieldKind::File | FieldKind::Anything => as_it_is(),
+                FieldKind::Process => Err(self.is_not(text, PROCESS)),
                 _ => Ok(Test::Is(Literal::Number(number))),
             };
         }
@@ -225,6 +231,10 @@ impl Named<'_> {
                     let help = "a task is P1, P2.T2 or a number; to take any write `any`";
                     Err((message, Some(help.to_owned())))
                 }
+            },
+            FieldKind::Process => match task(text) {
+                Some(name) if !name.contains(".T") => Ok(Test::Is(Literal::Text(name))),
+                _ => Err(self.is_not(text, PROCESS)),
             },
             FieldKind::Octal => Err(self.is_not(text, IN_OCTAL)),
             FieldKind::Number if self.field.is_result => {

@@ -14,6 +14,9 @@ pub(super) const IN_RANGE: &str = "a range is written \"1..=4\", \"2..\" or \"..
 
 const AN_ADDRESS: &str = "an address is a number, \"0x1000\"; many of them are a range, \"4096..\"";
 
+pub(super) const PROCESS: &str =
+    "a trace names it P1, P2 and so on, and never by a number; to take any write `any`";
+
 pub(super) const IN_OCTAL: &str = "permissions are octal digits in quotes, \"0640\"; what else it \
     may be is one more of a list";
 
@@ -85,6 +88,10 @@ impl Named<'_> {
             FieldKind::Octal => {
                 let message = format!("{self} is bits, and in no range");
                 Err((message, Some("write a list of what it may be".to_owned())))
+            }
+            FieldKind::Process => {
+                let message = format!("{self} is a name, and in no range");
+                Err((message, Some(PROCESS.to_owned())))
             }
             _ => Ok(range.clone()),
         }

@@ -37,6 +37,8 @@ pub(super) enum FieldKind {
     File,
     /// A task: `P2`, or its number.
     Task,
+    /// The process that did it, which has a name, `P1`, and no number.
+    Process,
     /// A number.
     Number,
     /// An address of which a trace tells nothing else.
@@ -93,7 +95,7 @@ impl Fields<'_> {
     /// Returns what an event of this name has under `word`; `None` for nothing.
     pub(super) fn find(&self, event: &str, word: &str) -> Option<Field> {
         self.own(event, word).or_else(|| match word {
-            "process" => Some(Field::plain(FieldKind::Task)),
+            "process" => Some(Field::plain(FieldKind::Process)),
             "program" => Some(Field::plain(FieldKind::Text)),
             // The short form holds if the event has no field of its own by that name.
             STACK | "from" => Some(Field::plain(FieldKind::Frames)),

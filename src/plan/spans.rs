@@ -141,7 +141,9 @@ fn by(one: FieldKind, other: FieldKind) -> Option<SharedBy> {
         )
     };
     match (one, other) {
-        (FieldKind::Task, FieldKind::Task) => Some(SharedBy::Task),
+        (FieldKind::Task | FieldKind::Process, FieldKind::Task | FieldKind::Process) => {
+            Some(SharedBy::Task)
+        }
         (FieldKind::File, FieldKind::File) => Some(SharedBy::File),
         (one, other) if is_shown(one) && is_shown(other) => Some(SharedBy::Text),
         (one, other) if is_text(one) && is_text(other) => Some(SharedBy::Bytes),

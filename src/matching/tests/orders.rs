@@ -27,6 +27,20 @@ fn fails(expected: &str, trace: &str) {
 }
 
 #[test]
+fn a_call_that_failed_is_no_step_that_captures_what_it_returns() {
+    let steps = "sequence: [ openat: {path: log, returns: $fd} ]\nnever: [ write: {fd: $fd} ]";
+    let fails_first = "P1 openat(dfd=AT_FDCWD, filename:path=p\"log\") = ENOENT\n\
+                       P1 openat(dfd=AT_FDCWD, filename:path=p\"log\") = <3 $DIR/log #1>\n";
+    passes(steps, fails_first);
+    fails(
+        steps,
+        &format!("{fails_first}P1 write(fd=<3 $DIR/log #1>) = 1"),
+    );
+    let fails_alone = fails_first.lines().next().unwrap_or_default();
+    fails(steps, fails_alone);
+}
+
+#[test]
 fn the_first_that_fits_may_be_the_wrong_one() {
     passes(
         "sequence: [ openat: {returns: $fd}, fsync: {fd: $fd}, rename: {from: new} ]",

@@ -418,6 +418,21 @@ const IMPOSSIBLE: &[Refused] = &[
         Some("its path is in `execve: { path: ... }`"),
     ),
     (
+        "openat: { process: @2 }",
+        "the process is a process of the run, not `2`",
+        Some("a trace names it P1, P2 and so on, and never by a number; to take any write `any`"),
+    ),
+    (
+        "openat: { process: { range: @'1..=100' } }",
+        "the process is a name, and in no range",
+        Some("a trace names it P1, P2 and so on, and never by a number; to take any write `any`"),
+    ),
+    (
+        "openat: { process: { not: [P1, @P1.T2] } }",
+        "the process is a process of the run, not `P1.T2`",
+        Some("a trace names it P1, P2 and so on, and never by a number; to take any write `any`"),
+    ),
+    (
         "openat: { path: { text: @/tmp/sandbox/x } }",
         "a trace has `$DIR` in place of /tmp/sandbox, the working directory, so nothing is ever `/tmp/sandbox/x`",
         Some("write \"$DIR/x\""),
@@ -439,8 +454,8 @@ const IMPOSSIBLE: &[Refused] = &[
     ),
     (
         "kill: { process: @P0 }",
-        "the process is a task, not `P0`",
-        Some("a task is P1, P2.T2 or a number; to take any write `any`"),
+        "the process is a process of the run, not `P0`",
+        Some("a trace names it P1, P2 and so on, and never by a number; to take any write `any`"),
     ),
     (
         "'sched:sched_process_exec': { filename: @3 }",
