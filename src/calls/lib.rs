@@ -11,6 +11,7 @@ pub mod constants;
 mod ends;
 pub mod errno;
 pub mod files;
+mod gathered;
 mod injected;
 mod kin;
 pub mod kinds;
@@ -41,6 +42,7 @@ pub mod uring;
 
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 pub use choice::{Choice, Descriptors, Endings, Paths};
+pub use gathered::{moves_gathered, names_address_in_header};
 pub use injected::{Answer, Injected};
 pub use kin::kin;
 pub use layout::native_words;
@@ -49,7 +51,8 @@ pub use meaning::{Commands, Depends};
 pub use memory_text::UNREAD;
 pub use numerals::{write_escaped, write_string};
 pub use peers::{
-    Addressed, SocketAddress, address_place, addressed, flags_behind, is_told_address, modes_behind,
+    Addressed, SocketAddress, address_place, addressed, flags_behind, is_told_address,
+    modes_behind, names_of_flags_behind,
 };
 pub use relatives::{has_all_of, natives_of};
 pub use signature::{Argument, Meanings, Signature, Signatures};

@@ -1,5 +1,6 @@
 //! The socket addresses that calls name and are told, by their parts.
 
+use super::constants::{Constants, tables};
 use super::memory::{Memory, Moment, Piece, State};
 use super::names::Abi;
 use super::{Call, Outcome};
@@ -221,15 +222,27 @@ pub fn modes_behind(call: &Call, name: &str) -> Option<Result<u32, ()>> {
     Some(modes.map(|bytes| u32::from_ne_bytes(*bytes)).ok_or(()))
 }
 
-/// The flags of a call that has them in a structure: `openat2` and `clone3`. `None` for another
-/// call, an error where they were not read.
+/// The argument behind which a call has its flags, and their names.
+fn place_of_flags(name: &str) -> Option<(usize, &'static Constants)> {
+    match name {
+        "openat2" => Some((2, &tables::OPEN_FLAGS)),
+        "clone3" => Some((0, &tables::CLONE_FLAGS)),
+        _ => None,
+    }
+}
+
+/// The names of the flags that a call has in a structure: `openat2` and `clone3`. `None` for
+/// another call.
+#[must_use]
+pub fn names_of_flags_behind(name: &str) -> Option<&'static Constants> {
+    place_of_flags(name).map(|(_, names)| names)
+}
+
+/// The flags of a call that has them in a structure. `None` for another call, an error where they
+/// were not read.
 #[must_use]
 pub fn flags_behind(call: &Call, name: &str) -> Option<Result<u64, ()>> {
-    let place = match name {
-        "openat2" => 2,
-        "clone3" => 0,
-        _ => return None,
-    };
+    let (place, _) = place_of_flags(name)?;
     let piece = call.memory.piece(place, Moment::Enter);
     let piece = piece.filter(|_| call.abi == Abi::native());
     let flags = piece.and_then(|piece| piece.read()?.first_chunk());

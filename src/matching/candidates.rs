@@ -6,7 +6,7 @@ use super::bindings::{Bindings, Within};
 use super::field::{Captures, Free, has_capture};
 use super::order::{Place, Scene};
 use super::shape::{LeafId, Shape};
-use super::{Matcher, named};
+use super::{Matcher, elsewhere, named};
 use crate::scenario::Test;
 use crate::trace::{Deed, State, Value};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -83,7 +83,7 @@ pub(super) fn field_fits(
         None if deed.unseen.is_some() && word != "returns" => Answer::Unknown,
         // No call chain was recorded for this event.
         None if matches!(word, "stack" | "from") => Answer::Unknown,
-        None => Answer::No,
+        None => elsewhere::holds(deed, matcher, (word, test), captures),
     }
 }
 

@@ -91,7 +91,7 @@ pub(super) fn holds(test: &Test, part: &Part, captures: &mut dyn Captures) -> An
     }
 }
 
-fn is_any_free(test: &Test, captures: &dyn Captures) -> bool {
+pub(super) fn is_any_free(test: &Test, captures: &dyn Captures) -> bool {
     let mut names = Vec::new();
     captures_of(test, &mut names);
     names.iter().any(|name| captures.is_free(name))

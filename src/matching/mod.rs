@@ -13,6 +13,7 @@ mod candidates;
 mod closed;
 mod confined;
 mod drawn;
+mod elsewhere;
 mod explain;
 mod families;
 mod field;

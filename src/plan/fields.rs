@@ -10,7 +10,7 @@ use perf_records::print::function_fields;
 use syscall_model::constants::{Constants, tables};
 use syscall_model::kinds::{ArgKind, ReturnKind, never_returns};
 use syscall_model::names::{self, Abi};
-use syscall_model::{Signature, Signatures, address_place};
+use syscall_model::{Signature, Signatures, address_place, names_of_flags_behind};
 
 /// A field of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +69,8 @@ pub(super) enum FieldKind {
 const OF_ALL: [&str; 2] = ["process", "program"];
 
 const RETURNS: &str = "returns";
+
+const FLAGS: &str = "flags";
 
 /// The functions that led to an event.
 pub(super) const STACK: &str = "stack";
@@ -213,8 +215,9 @@ impl Fields<'_> {
             let returns = (!never_returns(event)).then(|| plain(RETURNS));
             let of_sockets = address_place(event).map_or(&[][..], |_| &OF_SOCKETS);
             let of_sockets = of_sockets.iter().map(|name| plain(name));
+            let flags = names_of_flags_behind(event).map(|_| plain(FLAGS));
             let own = arguments.into_iter().flatten();
-            own.chain(returns).chain(of_sockets).collect()
+            own.chain(flags).chain(returns).chain(of_sockets).collect()
         };
         all.extend(OF_ALL.map(plain));
         if self.events.has_chain(event) {
@@ -281,13 +284,18 @@ fn argument(signature: &Signature, place: usize) -> Option<Field> {
 
 /// A part of a socket's address, which is read from memory.
 fn behind(call: &str, word: &str) -> Option<Field> {
-    address_place(call)?;
     let kind = match word {
-        "family" => FieldKind::Names(&tables::ADDRESS_FAMILIES),
-        "ip" => FieldKind::Ip,
-        "port" => FieldKind::Number,
-        "unix" => FieldKind::Path,
-        _ => return None,
+        FLAGS => FieldKind::Names(names_of_flags_behind(call)?),
+        _ => {
+            address_place(call)?;
+            match word {
+                "family" => FieldKind::Names(&tables::ADDRESS_FAMILIES),
+                "ip" => FieldKind::Ip,
+                "port" => FieldKind::Number,
+                "unix" => FieldKind::Path,
+                _ => return None,
+            }
+        }
     };
     Some(Field {
         is_read: true,

@@ -9,7 +9,7 @@ use syscall_model::files::{FileKind, Lookup};
 use syscall_model::names::{self, Abi};
 use syscall_model::{
     Addressed, Call, Shown, SocketAddress, address_place, addressed, flags_behind, modes_behind,
-    natives_of,
+    names_of_flags_behind, natives_of,
 };
 
 /// The parts of a socket's address.
@@ -27,11 +27,9 @@ impl Writer<'_> {
         let &[name] = natives.as_slice() else {
             return parts;
         };
-        if let Some(flags) = flags_behind(call, name) {
-            let constants = match name {
-                "clone3" => &tables::CLONE_FLAGS,
-                _ => &tables::OPEN_FLAGS,
-            };
+        if let (Some(flags), Some(constants)) =
+            (flags_behind(call, name), names_of_flags_behind(name))
+        {
             let value = flags.map_or(Value::Unread, |flags| constant(constants, flags));
             parts.push(part("flags", value));
         }

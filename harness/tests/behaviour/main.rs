@@ -16,6 +16,7 @@ mod confined;
 mod cork;
 mod crash;
 mod dying;
+mod elsewhere;
 mod flight;
 mod gate;
 mod hostile;

@@ -328,7 +328,11 @@ pub(super) static SECCOMP: Commands = Commands::of_some(
 /// Without the bit that asks for the newer structures, which all do.
 pub(super) static SEMCTL: Commands = Commands {
     mask: 0xffff_feff,
-    ..Commands::at(2, &[], Some(POINTER))
+    ..Commands::at(
+        2,
+        &[case(&names::SEMCTL_COMMANDS, "SETVAL", &[Int])],
+        Some(POINTER),
+    )
 };
 
 const LEVEL: &[ArgKind] = &[Pointer, Of(&names::LOG_LEVELS)];

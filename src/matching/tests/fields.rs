@@ -21,6 +21,35 @@ fn table(trace: &str, call: &str, yes: &[&str], no: &[&str], unknown: &[&str]) {
 }
 
 #[test]
+fn what_most_calls_have_under_one_name_is_found_under_others() {
+    table(
+        "P1 renameat(olddfd=<3 $DIR/c #1>, oldname:from=p\"a\", newname:to=p\"b\") = 0",
+        "renameat",
+        &["path: a", "path: b", "path: { not: a }"],
+        // The folder of a path is no descriptor that something is done to.
+        &["path: c", "path: { not: [a, b] }", "fd: c"],
+        &[],
+    );
+    table(
+        "P1 copy_file_range(fd_in=<3 $DIR/a #1>, fd_out=<4 $DIR/b #2>) = 5",
+        "copy_file_range",
+        &["fd: a", "fd: b"],
+        &["fd: c", "path: a"],
+        &[],
+    );
+    table(
+        "P1 sendmsg(fd=<3 unix #1>, msg=message) = 5",
+        "sendmsg",
+        &[],
+        &[],
+        &["data: secret", "address: { not: x }"],
+    );
+    let only = "only: [ '%file': { path: a } ]";
+    let link = "P1 link(oldname:from=p\"a\", newname:to=p\"b\") = 0";
+    assert_eq!(judged(&only.replace("'%file'", "link"), link), ["failed"]);
+}
+
+#[test]
 fn a_number_is_what_it_is_in_any_writing() {
     table(
         "P1 lseek(fd=<3 a #1>, offset=16) = 16",

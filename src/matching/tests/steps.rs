@@ -1,7 +1,7 @@
 //! Expectations for tests, from YAML, without a file around them.
 
 use super::*;
-use crate::scenario::{Between, CountRange, NumberOf, StepSpec};
+use crate::scenario::{Between, CountRange, NumberOf, Role, StepSpec};
 use serde::de::DeserializeOwned;
 use serde_yaml::{Mapping, Value};
 
@@ -24,10 +24,10 @@ pub(super) fn expected(text: &str) -> Expected {
         }
     }
     let mut line = 0;
-    let matcher = |_, step: &StepSpec| -> Result<Matcher, ()> {
+    let matcher = |role, step: &StepSpec| -> Result<Matcher, ()> {
         line += 1;
         Ok(Matcher {
-            is_closed: false,
+            is_closed: role == Role::Only,
             word: step.event.clone(),
             names: step.event.split('|').map(str::to_owned).collect(),
             fields: step.fields.clone(),

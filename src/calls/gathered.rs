@@ -1,0 +1,40 @@
+//! Calls whose contents or address lie behind an array or a structure, so that the call has no
+//! argument that is them.
+
+/// Whether a call moves contents that an array of pieces or a message tells (`struct iovec`,
+/// `struct msghdr`): a record has where they are, and not what they are.
+#[must_use]
+pub fn moves_gathered(name: &str) -> bool {
+    matches!(
+        name,
+        "readv"
+            | "writev"
+            | "preadv"
+            | "pwritev"
+            | "preadv2"
+            | "pwritev2"
+            | "vmsplice"
+            | "process_vm_readv"
+            | "process_vm_writev"
+    ) || names_address_in_header(name)
+}
+
+/// Whether a call has the address of a peer in the header of a message (`msg_name`).
+#[must_use]
+pub fn names_address_in_header(name: &str) -> bool {
+    let name = name.strip_prefix("socketcall.").unwrap_or(name);
+    let name = name.strip_suffix("_time64").unwrap_or(name);
+    matches!(name, "sendmsg" | "recvmsg" | "sendmmsg" | "recvmmsg")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::{self, Abi};
+
+    #[test]
+    fn each_name_belongs_to_a_call() {
+        let gathered = names::all(Abi::X86_64).filter(|(_, name)| moves_gathered(name));
+        assert_eq!(gathered.count(), 13);
+    }
+}
