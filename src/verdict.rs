@@ -29,7 +29,7 @@ pub use sections::{asks_for, stretches};
 pub use sign::Sign;
 
 use crate::matching::{Tests, of_test};
-use crate::plan::Plan;
+use crate::plan::{Plan, WHY_OF_NOBODY, is_of_nobody};
 use crate::trace::Normalised;
 use perf_live::events::{Account, EventAccount, MEMORY};
 use perf_live::units::{ExitKind, Survivor};
@@ -140,7 +140,7 @@ pub fn counts(plan: &Plan, trace: &Normalised) -> BTreeMap<String, u64> {
 /// Returns what was found while the run was read, on the files that it left, and against its
 /// baseline.
 fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
-    let is_overwritten = !plan.events.overwritten(&run.account).is_empty();
+    let is_overwritten = has_overwritten(&run.account);
     let mut findings = run.findings.clone();
     if run.left_alone {
         let why = "what the main process left behind lived on, and was not followed any more";
@@ -275,6 +275,11 @@ fn missing(account: &Account) -> Vec<Finding> {
     missing
 }
 
+/// Whether records of any event were overwritten.
+fn has_overwritten(account: &Account) -> bool {
+    account.events.iter().any(|event| event.overwritten > 0)
+}
+
 /// Returns what was overwritten in a run, and how to keep it; `None` if nothing was.
 #[must_use]
 pub fn overwritten(account: &Account) -> Option<String> {
@@ -297,7 +302,17 @@ pub fn overwritten(account: &Account) -> Option<String> {
     let sampled = account.events.iter().filter(|event| event.sampled);
     let sampled =
         sampled.map(|event| format!("`{}` is sampled: most of it has no record", event.name));
-    let all: Vec<String> = overwritten.into_iter().chain(sampled).collect();
+    let of_nobody = account
+        .events
+        .iter()
+        .filter(|event| is_of_nobody(&event.name));
+    let of_nobody =
+        of_nobody.map(|event| format!("of `{}` little is seen: {WHY_OF_NOBODY}", event.name));
+    let all: Vec<String> = overwritten
+        .into_iter()
+        .chain(sampled)
+        .chain(of_nobody)
+        .collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 

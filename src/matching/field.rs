@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::frames;
 use super::hidden::Hidden;
-use super::paths::Place;
+use super::paths::{Place, climbs};
 use crate::scenario::{Literal, Test};
 use crate::trace::{Part, Value};
 use perf_records::glob::path_glob;
@@ -87,7 +87,26 @@ pub(super) fn holds(test: &Test, part: &Part, captures: &mut dyn Captures) -> An
             all.iter()
                 .all(|word| part.text.contains(word) || hidden.may_contain(word))
         }),
-        (Test::Spelled(test), _) => holds(test, part, captures),
+        (Test::Spelled(test), _) => spelled(test, part, captures),
+    }
+}
+
+/// Whether how a path or a descriptor's file is spelled passes a test. What begins with `../` is
+/// compared as it stands, and not by where its text leads.
+pub(super) fn spelled(test: &Test, part: &Part, captures: &mut dyn Captures) -> Answer {
+    let given = match &part.value {
+        Value::Path { given, .. } if climbs(given) => given,
+        _ => return holds(test, part, captures),
+    };
+    match test {
+        Test::Not(test) => spelled(test, part, captures).opposite(),
+        Test::OneOf(tests) => {
+            let answers = tests.iter().map(|test| spelled(test, part, captures));
+            answers.fold(Answer::No, Answer::or)
+        }
+        Test::Prefix(prefix) => given.starts_with(prefix.as_bytes()).into(),
+        Test::Glob(glob) => path_glob(glob.as_bytes(), given).into(),
+        test => holds(test, part, captures),
     }
 }
 

@@ -106,6 +106,15 @@ mod tests {
     }
 
     #[test]
+    fn one_of_several_functions_is_no_order() {
+        let chain = names(&["fsync", "h", "g", "main"]);
+        let one_of = |names: &[&str]| Test::OneOf(vec![list(names)]);
+        assert_eq!(hold(&one_of(&["g", "h"]), &chain, false), Answer::Yes);
+        assert_eq!(hold(&one_of(&["x", "g"]), &chain, false), Answer::Yes);
+        assert_eq!(hold(&one_of(&["x", "y"]), &chain, false), Answer::No);
+    }
+
+    #[test]
     fn each_function_of_a_test_is_found_by_its_own_name() {
         let not = Test::Not(Box::new(list(&["g", "f_*"])));
         let functions = functions_of(&not);

@@ -30,7 +30,7 @@ pub(super) fn holds(
     }
     match test {
         Test::Any => return field::holds(test, part, captures),
-        Test::Spelled(test) => return field::holds(test, part, captures),
+        Test::Spelled(test) => return field::spelled(test, part, captures),
         Test::OneOf(tests) if tests.iter().any(is_spelled) => {
             let answers = tests
                 .iter()

@@ -61,7 +61,7 @@ impl<'a> Place<'a> {
     /// kind alone, and a file that is called so is written as a path: `./stdout`.
     pub(super) fn is_file(&self, wanted: &[u8]) -> Answer {
         match FileKind::is_word(wanted) || FileKind::is_word(self.given) {
-            true => (self.given == wanted).into(),
+            true => FileKind::is_of(self.given, wanted).into(),
             false => self.is(wanted),
         }
     }

@@ -6,6 +6,7 @@ use super::crash;
 use super::error::EventsError;
 use super::evasions;
 use super::events::{EventsPlan, Grouping, Meaning};
+use super::filter;
 use super::following;
 use super::found::{Found, Sought};
 use super::memory::MemoryPlan;
@@ -215,32 +216,34 @@ impl EventsPlan {
             if known.probe.as_deref() != Some(probe) {
                 return Err(EventsError::SameName { at, name });
             }
-            if self.has_opened(&name, wanted.filter.as_deref()) {
-                return Ok(());
-            }
         }
         let sought = Sought {
             at,
             name: &wanted.name,
             probe: wanted.probe.as_ref(),
             filter: wanted.filter.as_deref(),
+            check: filter::check_of_scenario,
             reach: self.reach,
         };
         for found in sought.find(catalogue)? {
-            if !self.has_opened(&found.name, sought.filter) {
-                self.add_found(at, found, wanted);
+            match self.opened(&found.name) {
+                Some(request) => {
+                    request.filter = either(request.filter.take(), sought.filter);
+                    request.attr = request.attr.with_chain(wanted.chain);
+                }
+                None => self.add_found(at, found, wanted),
             }
         }
         Ok(())
     }
 
-    fn has_opened(&self, name: &str, filter: Option<&str>) -> bool {
-        let mut opened = self.requests.iter().zip(&self.meanings);
-        opened.any(|(request, meaning)| {
-            matches!(meaning, Meaning::Event(_))
-                && request.name == name
-                && request.filter.as_deref() == filter
-        })
+    /// The event of this name that was asked for already: one occurrence has one record.
+    fn opened(&mut self, name: &str) -> Option<&mut EventRequest> {
+        let mut opened = self.requests.iter_mut().zip(&self.meanings);
+        let is_it = |(request, meaning): &(&mut EventRequest, &Meaning)| {
+            matches!(meaning, Meaning::Event(_)) && request.name == name
+        };
+        opened.find(is_it).map(|(request, _)| request)
     }
 
     fn add_found(&mut self, at: usize, found: Found, wanted: &WantedEvent) {
@@ -256,4 +259,13 @@ impl EventsPlan {
             planned.probe = found.probe.map(Arc::new);
         }
     }
+}
+
+/// The filter that lets through what one of two does; none lets everything through.
+fn either(one: Option<String>, other: Option<&str>) -> Option<String> {
+    let (one, other) = (one?, other?);
+    Some(match one == other {
+        true => one,
+        false => format!("({one}) || ({other})"),
+    })
 }

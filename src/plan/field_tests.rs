@@ -2,8 +2,8 @@
 //! with.
 
 use super::field_words::{
-    IN_OCTAL, IN_RANGE, PROCESS, RANGE_OF_TIME, is_shown_for_address, may_be_hexadecimal,
-    quoted_octal,
+    IN_OCTAL, IN_RANGE, PROCESS, RANGE_OF_TIME, TASK_OF_MACHINE, is_shown_for_address,
+    may_be_hexadecimal, quoted_octal,
 };
 use super::fields::{Field, FieldKind};
 use crate::matching::numeral;
@@ -61,6 +61,16 @@ impl Named<'_> {
                 at: at.clone(),
             }),
             Test::Any | Test::Capture(_) => Ok(test.clone()),
+            Test::OneOf(tests) if matches!(&**tests, [Test::OneOf(_)]) => {
+                let [inner] = &**tests else {
+                    return Ok(test.clone());
+                };
+                let inner = self.resolve(inner, &at.clone().key("one_of"))?;
+                Ok(match self.field.kind {
+                    FieldKind::Frames => Test::OneOf(vec![inner]),
+                    _ => inner,
+                })
+            }
             Test::OneOf(tests) => {
                 let each = tests.iter().enumerate();
                 let each = each.map(|(place, test)| self.resolve(test, &at.clone().index(place)));
@@ -139,7 +149,7 @@ impl Named<'_> {
             FieldKind::Ip => "an IP address",
             FieldKind::Contents => "what is read or written",
             FieldKind::File => "a descriptor",
-            FieldKind::Task => "a task",
+            FieldKind::Task | FieldKind::TaskOfMachine => "a task",
             FieldKind::Process => "a process of the run",
             FieldKind::Number => "a number",
             FieldKind::Octal => "permissions",
@@ -166,16 +176,25 @@ impl Named<'_> {
         if self.field.kind == FieldKind::Process {
             return Err(self.is_not(&number.to_string(), PROCESS));
         }
-        if self.field.is_result && (-4095..=-2).contains(&number) {
-            let message = format!("an error is expected by its name, not by {number}");
-            let name = i32::try_from(-number).ok().and_then(errno_name);
-            return Err((message, name.map(|name| format!("write {name}"))));
+        if self.field.kind == FieldKind::TaskOfMachine && number != 0 {
+            return Err(self.is_not(&number.to_string(), TASK_OF_MACHINE));
         }
+        self.error_by_number(number)?;
         if self.field.kind == FieldKind::Octal && !(0..8).contains(&number) && number != -1 {
             let message = format!("{self} is written in octal digits and quoted");
             return Err((message, quoted_octal(number)));
         }
         Ok(test)
+    }
+
+    /// That a result is asked for the number of an error, which a trace has by its name.
+    fn error_by_number(&self, number: i128) -> Result<(), Wrong> {
+        if !self.field.is_result || !(-4095..=-2).contains(&number) {
+            return Ok(());
+        }
+        let message = format!("an error is expected by its name, not by {number}");
+        let name = i32::try_from(-number).ok().and_then(errno_name);
+        Err((message, name.map(|name| format!("write {name}"))))
     }
 
     fn text(&self, text: &str) -> Result<Test, Wrong> {
@@ -202,10 +221,12 @@ impl Named<'_> {
             return self.octal(text);
         }
         if let Some(number) = numeral(text) {
+            self.error_by_number(number)?;
             return match self.field.kind {
                 // A name that is made of digits, too.
                 FieldKind::File | FieldKind::Anything => as_it_is(),
                 FieldKind::Process => Err(self.is_not(text, PROCESS)),
+                FieldKind::TaskOfMachine if number != 0 => Err(self.is_not(text, TASK_OF_MACHINE)),
                 _ => Ok(Test::Is(Literal::Number(number))),
             };
         }
@@ -224,7 +245,10 @@ impl Named<'_> {
             FieldKind::Signal => self.signal(text).and_then(|()| as_it_is()),
             FieldKind::SignalCode => self.signal_code(text).and_then(|()| as_it_is()),
             FieldKind::State => self.state(text).and_then(|()| as_it_is()),
-            FieldKind::Task => match task(text) {
+            FieldKind::TaskOfMachine if task(text).is_none() => {
+                Err(self.is_not(text, TASK_OF_MACHINE))
+            }
+            FieldKind::Task | FieldKind::TaskOfMachine => match task(text) {
                 Some(name) => Ok(Test::Is(Literal::Text(name))),
                 None => {
                     let message = format!("{self} is a task, not `{}`", text.escape_debug());

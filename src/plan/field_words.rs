@@ -17,6 +17,9 @@ const AN_ADDRESS: &str = "an address is a number, \"0x1000\"; many of them are a
 pub(super) const PROCESS: &str =
     "a trace names it P1, P2 and so on, and never by a number; to take any write `any`";
 
+pub(super) const TASK_OF_MACHINE: &str = "a task is P1, P2.T2; its number is the machine's, which \
+    no scenario can know, and 0 is the idle task; to take any write `any`";
+
 pub(super) const IN_OCTAL: &str = "permissions are octal digits in quotes, \"0640\"; what else it \
     may be is one more of a list";
 
@@ -89,9 +92,17 @@ impl Named<'_> {
                 let message = format!("{self} is bits, and in no range");
                 Err((message, Some("write a list of what it may be".to_owned())))
             }
-            FieldKind::Process => {
+            FieldKind::Process | FieldKind::TaskOfMachine => {
+                let help = match self.field.kind {
+                    FieldKind::Process => PROCESS,
+                    _ => TASK_OF_MACHINE,
+                };
                 let message = format!("{self} is a name, and in no range");
-                Err((message, Some(PROCESS.to_owned())))
+                Err((message, Some(help.to_owned())))
+            }
+            _ if self.field.is_result && matches!(range, Test::Range(_, Some(..-1))) => {
+                let message = "an error is expected by its name, and -1 is any error".to_owned();
+                Err((message, Some("write ENOENT, or -1".to_owned())))
             }
             _ => Ok(range.clone()),
         }

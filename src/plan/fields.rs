@@ -37,6 +37,8 @@ pub(super) enum FieldKind {
     File,
     /// A task: `P2`, or its number.
     Task,
+    /// A task in the record of a tracepoint, where its number is the machine's.
+    TaskOfMachine,
     /// The process that did it, which has a name, `P1`, and no number.
     Process,
     /// A number.
@@ -329,7 +331,7 @@ fn of_tracepoint(format: &Format, field: &FormatField) -> Field {
         functions.any(|(name, _)| name == field.name)
     };
     Field::plain(match field.shape {
-        _ if field.is_pid() => FieldKind::Task,
+        _ if field.is_pid() => FieldKind::TaskOfMachine,
         Shape::Block(_, Content::Text) => FieldKind::Text,
         Shape::Block(..) => FieldKind::Anything,
         Shape::Integer(_) | Shape::Pointer(_) if is_function() => FieldKind::Anything,

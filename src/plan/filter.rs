@@ -9,6 +9,7 @@
 //! ```
 //! The reference is `process_preds()` and `parse_pred()`, `kernel/trace/trace_events_filter.c`.
 
+use crate::matching::numeral;
 use crate::scenario::nearest;
 use perf_records::format::{Content, Extent, Field, Format, Shape};
 
@@ -59,6 +60,48 @@ pub enum FilterError {
         /// What stands there.
         found: String,
     },
+    /// The kernel compares the field as a number that is never below 0.
+    #[error(
+        "at character {at}: the kernel's filter takes `{field}` for a number without a sign, so it is never {found}"
+    )]
+    NoSign {
+        /// The character.
+        at: usize,
+        /// The field.
+        field: String,
+        /// What it is compared with.
+        found: String,
+    },
+    /// The kernel compares a whole register, of which a call takes the lower half.
+    #[error(
+        "at character {at}: the kernel's filter compares all bits of the register of `{field}`, and the call takes the lower ones, so that no number below 0 is the same in all programs"
+    )]
+    Register {
+        /// The character.
+        at: usize,
+        /// The field.
+        field: String,
+    },
+    /// A filter of a scenario asks for a task by the machine's number.
+    #[error(
+        "at character {at}: `{field}` is the machine's number of a task, which no scenario can know"
+    )]
+    OfMachine {
+        /// The character.
+        at: usize,
+        /// The field.
+        field: String,
+    },
+    /// A filter of a scenario asks for a string in the program's memory.
+    #[error(
+        "at character {at}: where the memory of `{field}` is not there yet, as it is of most constants of a program, the kernel takes it for another string"
+    )]
+    NotThere {
+        /// The character.
+        at: usize,
+        /// The field.
+        field: String,
+    },
 }
 
 impl FilterError {
@@ -70,6 +113,16 @@ impl FilterError {
                 nearest: Some(nearest),
                 ..
             } => Some(format!("did you mean `{nearest}`?")),
+            Self::Register { field, .. } => Some(format!(
+                "record the call itself, and expect `{field}` of it"
+            )),
+            Self::OfMachine { field, .. } => Some(format!(
+                "leave it out of the filter, and expect `{field}: P1` of the event"
+            )),
+            Self::NotThere { .. } => Some(
+                "record the call itself, and expect it with `path`, which is read all the same"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }
@@ -80,11 +133,24 @@ impl FilterError {
 /// # Errors
 /// The first thing that the kernel would not take.
 pub fn check(text: &str, format: &Format) -> Result<(), FilterError> {
+    parse(text, format, false)
+}
+
+/// Checks a filter of a scenario, which must decide the same in every run.
+///
+/// # Errors
+/// The first thing that the kernel would not take, or that hangs on the machine.
+pub(super) fn check_of_scenario(text: &str, format: &Format) -> Result<(), FilterError> {
+    parse(text, format, true)
+}
+
+fn parse(text: &str, format: &Format, is_of_scenario: bool) -> Result<(), FilterError> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,
         length: text.chars().count(),
         format,
+        is_of_scenario,
     };
     parser.or(0)?;
     match parser.peek() {
@@ -167,6 +233,7 @@ struct Parser<'a> {
     at: usize,
     length: usize,
     format: &'a Format,
+    is_of_scenario: bool,
 }
 
 // The kernel's own limit is its stack of operators; real filters have far fewer parentheses.
@@ -247,7 +314,7 @@ impl Parser<'_> {
             _ => return Err(self.syntax("an operator such as `==`")),
         };
         let fits = match kind {
-            Kind::Number => operator != "~",
+            Kind::Number(_) => operator != "~",
             Kind::String => matches!(operator, "==" | "!=" | "~"),
             Kind::Cpus => matches!(operator, "==" | "!=" | "&"),
             Kind::Other(_) => false,
@@ -263,19 +330,54 @@ impl Parser<'_> {
             });
         }
         self.at += 1;
-        self.value(&word, kind)
+        self.value((at, &word), operator, kind)
     }
 
-    fn value(&mut self, field: &str, kind: Kind) -> Result<(), FilterError> {
+    fn value(
+        &mut self,
+        (field_at, field): (usize, &str),
+        operator: &str,
+        kind: Kind,
+    ) -> Result<(), FilterError> {
         let at = self.here();
         let Some(token) = self.peek().cloned() else {
             return Err(self.syntax("a value"));
         };
         let (fits, expected) = match (kind, &token) {
-            (Kind::Number, Token::Word(word)) => (is_number(word), "a number"),
-            (Kind::Number, _) => (false, "a number"),
-            (Kind::String, token) => (!matches!(token, Token::Operator(_)), "a string"),
-            (_, Token::Word(word)) => (word.starts_with("CPUS{") || is_number(word), "CPUs"),
+            (Kind::Number(_), Token::Word(word)) if number(word).is_none() => (false, "a number"),
+            (Kind::Number(kind), Token::Word(word)) => {
+                let number = number(word).unwrap_or_default();
+                let is_below_0 = number < 0 || operator != "&" && number > i128::from(i32::MAX);
+                if kind.is_in_register && is_below_0 {
+                    return Err(FilterError::Register {
+                        at,
+                        field: field.to_owned(),
+                    });
+                }
+                if !kind.is_signed && (number < 0 || operator == "<" && number == 0) {
+                    return Err(FilterError::NoSign {
+                        at,
+                        field: field.to_owned(),
+                        found: match operator {
+                            "<" => format!("< {word}"),
+                            _ => word.clone(),
+                        },
+                    });
+                }
+                if self.is_of_scenario && kind.is_task && number > 1 {
+                    return Err(FilterError::OfMachine {
+                        at: field_at,
+                        field: field.to_owned(),
+                    });
+                }
+                (kind.holds(number), "a number that its type holds")
+            }
+            (Kind::Number(_), _) => (false, "a number"),
+            (Kind::String, token) => (matches!(token, Token::Text(_)), "a string in quotes"),
+            (_, Token::Word(word)) => {
+                let is_one = word.starts_with("CPUS{") || number(word).is_some();
+                (is_one, "CPUs")
+            }
             _ => (false, "CPUs"),
         };
         if !fits {
@@ -295,7 +397,12 @@ impl Parser<'_> {
             return Ok(Kind::String);
         }
         if word == "CPU" {
-            return Ok(Kind::Number);
+            return Ok(Kind::Number(Number {
+                bytes: 4,
+                is_signed: false,
+                is_in_register: false,
+                is_task: false,
+            }));
         }
         let (name, suffix) = word.split_once('.').unwrap_or((word, ""));
         let Some(field) = self.format.field(name) else {
@@ -307,26 +414,62 @@ impl Parser<'_> {
                 nearest,
             });
         };
-        Ok(if suffix == "ustring" {
-            Kind::String
-        } else {
-            Kind::of(field)
-        })
+        if suffix != "ustring" {
+            return Ok(Kind::of(field));
+        }
+        match self.is_of_scenario {
+            true => Err(FilterError::NotThere {
+                at,
+                field: name.to_owned(),
+            }),
+            false => Ok(Kind::String),
+        }
     }
 }
 
 #[derive(Clone, Copy)]
 enum Kind {
-    Number,
+    Number(Number),
     String,
     Cpus,
     Other(&'static str),
 }
 
+/// A number as the kernel's filter compares it: by the sign and the size that the format says,
+/// which of an argument of a call are those of a register.
+#[derive(Clone, Copy)]
+struct Number {
+    bytes: usize,
+    is_signed: bool,
+    /// Whether it is an argument of a call, which is narrower than its register and may be below 0.
+    is_in_register: bool,
+    /// Whether it is the number of a task.
+    is_task: bool,
+}
+
+impl Number {
+    /// Whether the type has a value of these bits.
+    fn holds(self, number: i128) -> bool {
+        let bits = 8 * u32::try_from(self.bytes.clamp(1, 8)).unwrap_or(8);
+        number < 1 << bits && -number <= 1 << (bits - 1)
+    }
+}
+
 impl Kind {
     fn of(field: &Field) -> Self {
         match field.shape {
-            Shape::Integer(_) | Shape::Pointer(_) => Self::Number,
+            Shape::Integer(integer) => Self::Number(Number {
+                bytes: field.size,
+                is_signed: field.signed,
+                is_in_register: integer.signed && integer.width < integer.slot,
+                is_task: field.is_pid() || field.name == "common_pid",
+            }),
+            Shape::Pointer(_) => Self::Number(Number {
+                bytes: field.size,
+                is_signed: false,
+                is_in_register: false,
+                is_task: false,
+            }),
             Shape::Block(Extent::Fixed | Extent::DataLoc | Extent::RelLoc, Content::Text) => {
                 Self::String
             }
@@ -337,7 +480,7 @@ impl Kind {
 
     fn what(self) -> &'static str {
         match self {
-            Self::Number => "a number",
+            Self::Number(_) => "a number",
             Self::String => "a string",
             Self::Cpus => "a set of CPUs",
             Self::Other(what) => what,
@@ -345,12 +488,12 @@ impl Kind {
     }
 }
 
-fn is_number(word: &str) -> bool {
+/// A number as the kernel reads it (`kstrtoull()`): decimal, hexadecimal behind `0x`, octal behind
+/// a 0.
+fn number(word: &str) -> Option<i128> {
     let digits = word.strip_prefix('-').unwrap_or(word);
-    match digits.strip_prefix("0x") {
-        Some(hex) => !hex.is_empty() && hex.chars().all(|c| c.is_ascii_hexdigit()),
-        None => !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit()),
-    }
+    let is_plain = digits.starts_with(|c: char| c.is_ascii_digit());
+    is_plain.then(|| numeral(word)).flatten()
 }
 
 #[cfg(test)]
@@ -361,8 +504,8 @@ mod tests {
     const SWITCH: &str = include_str!("../../harness/fixtures/payloads/sched.sched_switch.txt");
 
     fn format(capture: &str) -> Format {
-        perf_records::format::parse(capture.get(capture.find("name: ").unwrap()..).unwrap())
-            .unwrap()
+        let at = capture.find("\nname: ").unwrap();
+        perf_records::format::parse(capture.get(at + 1..).unwrap()).unwrap()
     }
 
     fn complaint(capture: &str, filter: &str) -> String {
@@ -376,8 +519,9 @@ mod tests {
             "prev_prio<120&&next_pid!=0",
             "!(prev_comm == \"sh\" || prev_comm ~ \"cat*\")",
             "common_pid > 0x10 && prev_state & 0x1",
-            "COMM == bash && CPU == 1",
+            "COMM == \"bash\" && CPU == 1",
             "prev_prio == -1",
+            "prev_prio == 0xffffffff",
         ] {
             assert_eq!(check(filter, &format(SWITCH)), Ok(()), "{filter}");
         }
@@ -408,6 +552,53 @@ mod tests {
             complaint(SWITCH, "prev_prio == high"),
             "at character 14: `prev_prio` is compared with a number, not with `high`"
         );
+        assert_eq!(
+            complaint(SWITCH, "prev_prio > 0x100000000"),
+            "at character 13: `prev_prio` is compared with a number that its type holds, not with `0x100000000`"
+        );
+        assert_eq!(
+            complaint(SWITCH, "prev_comm == sh"),
+            "at character 14: `prev_comm` is compared with a string in quotes, not with `sh`"
+        );
+    }
+
+    #[test]
+    fn what_the_kernel_compares_without_a_sign_is_never_below_0() {
+        let exec = EXEC.replace("signed:1", "signed:0");
+        let error = check("old_pid == -100", &format(&exec)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "at character 12: the kernel's filter takes `old_pid` for a number without a sign, so it is never -100"
+        );
+        assert!(complaint(&exec, "old_pid < 0").ends_with("so it is never < 0"));
+        assert_eq!(check("old_pid > 0", &format(&exec)), Ok(()));
+    }
+
+    #[test]
+    fn a_register_is_compared_with_no_number_below_0() {
+        const OPENAT: &str =
+            include_str!("../../harness/fixtures/payloads/syscalls.sys_enter_openat.txt");
+        for filter in ["dfd == -100", "dfd == 0xffffff9c"] {
+            let error = check(filter, &format(OPENAT)).unwrap_err();
+            assert!(matches!(error, FilterError::Register { .. }), "{error}");
+        }
+        assert_eq!(
+            check("dfd == 3 && flags & 0x80000000", &format(OPENAT)),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn a_filter_of_a_scenario_hangs_on_no_number_of_the_machine_and_on_no_memory() {
+        let of_scenario = |filter: &str| check_of_scenario(filter, &format(EXEC));
+        for filter in ["pid == 2", "pid > 300", "common_pid != 17"] {
+            assert_eq!(check(filter, &format(EXEC)), Ok(()), "{filter}");
+            let error = of_scenario(filter).unwrap_err();
+            assert!(matches!(error, FilterError::OfMachine { .. }), "{error}");
+        }
+        assert_eq!(of_scenario("pid != 0 && pid > 0"), Ok(()));
+        let error = of_scenario("filename.ustring ~ \"*x*\"").unwrap_err();
+        assert!(matches!(error, FilterError::NotThere { .. }), "{error}");
     }
 
     #[test]

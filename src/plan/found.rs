@@ -4,7 +4,8 @@
 use super::calls::{RAW, Reach};
 use super::error::EventsError;
 use super::expand::{expand, unknown_tracepoint};
-use super::{filter, probes};
+use super::filter::FilterError;
+use super::probes;
 use perf_live::host::{Catalogue, HostError};
 use perf_live::units::Probe;
 use perf_records::format::Format;
@@ -17,6 +18,8 @@ pub(super) struct Sought<'a> {
     pub(super) name: &'a str,
     pub(super) probe: Option<&'a Probe>,
     pub(super) filter: Option<&'a str>,
+    /// How a filter is checked.
+    pub(super) check: fn(&str, &Format) -> Result<(), FilterError>,
     /// How far the right to trace goes.
     pub(super) reach: Reach,
 }
@@ -79,7 +82,7 @@ impl Sought<'_> {
     ) -> Result<Found, EventsError> {
         match self
             .filter
-            .map_or(Ok(()), |text| filter::check(text, &format))
+            .map_or(Ok(()), |text| (self.check)(text, &format))
         {
             Ok(()) => Ok(Found {
                 name,

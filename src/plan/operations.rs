@@ -69,7 +69,8 @@ pub(super) fn tracepoint(
 
 impl EventsPlan {
     /// Opens the tracepoint of submissions: for all of them if `io_uring_enter` is among the calls,
-    /// and for the operations asked for by name. One event serves all wants without a filter.
+    /// and for the operations asked for by name. One event serves all wants, so that one submission has one
+    /// record.
     pub(super) fn add_operations(
         &mut self,
         wants: &[Wanted],
@@ -127,23 +128,27 @@ impl EventsPlan {
                 field,
             });
         }
+        let mut filters = Vec::new();
         for (at, meant, written) in filtered {
-            filter::check(written, &format).map_err(|source| EventsError::Filter {
+            filter::check_of_scenario(written, &format).map_err(|source| EventsError::Filter {
                 at,
                 name: name.to_owned(),
                 source,
             })?;
-            let both = match filter_text(&meant) {
-                Some(operations) => format!("({operations}) && ({written})"),
-                None => written.clone(),
-            };
-            self.open(name, &format, Some(both), Naming::Operations);
+            filters.push(match filter_text(&meant) {
+                Some(operations) => Some(format!("(({operations}) && ({written}))")),
+                None => Some(format!("({written})")),
+            });
             self.operations.recorded.extend(meant);
         }
         if !plain.is_empty() {
-            self.open(name, &format, filter_text(&plain), Naming::Operations);
+            filters.push(filter_text(&plain));
             self.operations.recorded.extend(plain);
         }
+        // None of them lets everything through.
+        let filters: Option<Vec<String>> = filters.into_iter().collect();
+        let filter = filters.map(|filters| filters.join(" || "));
+        self.open(name, &format, filter, Naming::Operations);
         Ok(())
     }
 }

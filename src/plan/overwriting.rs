@@ -1,7 +1,7 @@
 //! Decides which events write into overwritten rings, and refuses what cannot be told of these.
 
 use super::events::{EventsPlan, Meaning, PlannedEvent};
-use super::{Facts, Marks, PlanError, invalid, operations, ring_pages};
+use super::{Facts, Marks, PlanError, invalid, is_of_nobody, operations, ring_pages};
 use crate::matching::{MARKING, Mark, SpanRule};
 use crate::scenario::{EventSpec, EventWish, KeyPath, Last, RingMode, Scenario, Since};
 use crate::trace::{Naming, View};
@@ -225,18 +225,19 @@ impl EventsPlan {
     }
 
     /// Returns the names of which more occurred than the trace shows: records of them were
-    /// overwritten, or they are sampled. If the counters say that none occurred, none can be
-    /// missing.
+    /// overwritten, they are sampled, or they fire in interrupts, of which it is chance which are
+    /// recorded.
     #[must_use]
     pub fn overwritten(&self, account: &Account) -> BTreeSet<String> {
         let all = account.events.iter();
         let has_overwritten = all.clone().any(|event| event.overwritten > 0);
-        if !has_overwritten && !all.clone().any(|event| event.sampled) {
+        let mut of_nobody = all.clone().filter(|event| is_of_nobody(&event.name));
+        if !has_overwritten && !all.clone().any(|it| it.sampled) && of_nobody.next().is_none() {
             return BTreeSet::new();
         }
         let skips = |place: usize| {
             let request = self.requests.get(place);
-            request.is_some_and(|request| request.attr.sampling.skips())
+            request.is_some_and(|it| it.attr.sampling.skips() || is_of_nobody(&it.name))
         };
         self.names_where(|place| skips(place) || self.overwritten_of(place, account) > 0)
     }

@@ -134,6 +134,12 @@ fn by(one: FieldKind, other: FieldKind) -> Option<SharedBy> {
             FieldKind::Path | FieldKind::Text | FieldKind::Ip | FieldKind::Contents
         )
     };
+    let is_task = |kind| {
+        matches!(
+            kind,
+            FieldKind::Task | FieldKind::TaskOfMachine | FieldKind::Process
+        )
+    };
     let is_shown = |kind| {
         matches!(
             kind,
@@ -141,9 +147,7 @@ fn by(one: FieldKind, other: FieldKind) -> Option<SharedBy> {
         )
     };
     match (one, other) {
-        (FieldKind::Task | FieldKind::Process, FieldKind::Task | FieldKind::Process) => {
-            Some(SharedBy::Task)
-        }
+        (one, other) if is_task(one) && is_task(other) => Some(SharedBy::Task),
         (FieldKind::File, FieldKind::File) => Some(SharedBy::File),
         (one, other) if is_shown(one) && is_shown(other) => Some(SharedBy::Text),
         (one, other) if is_text(one) && is_text(other) => Some(SharedBy::Bytes),

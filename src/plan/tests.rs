@@ -412,15 +412,58 @@ fn operations_by_name_are_filtered_in_the_kernel() {
         only("opcode == 2 || opcode == 5 || opcode == 23 || opcode == 61")
     );
     assert_eq!(named(&["io_uring:IORING_OP_*"]), [None]);
-    let filtered = Wanted::Event(WantedEvent {
-        name: "io_uring:IORING_OP_FSYNC".to_owned(),
-        filter: Some("sq_thread == 1".to_owned()),
-        ..WantedEvent::default()
-    });
+    let filtered = with_filter("io_uring:IORING_OP_FSYNC", "sq_thread == 1");
     assert_eq!(
-        submissions(&[filtered]),
-        only("(opcode == 3) && (sq_thread == 1)")
+        submissions(&[filtered.clone()]),
+        only("((opcode == 3) && (sq_thread == 1))")
     );
+    // One submission has one record, whatever takes it.
+    let all = with_filter("io_uring:IORING_OP_*", "sq_thread == 0");
+    assert_eq!(
+        submissions(&[
+            filtered.clone(),
+            all,
+            tracepoint("io_uring:IORING_OP_CLOSE")
+        ]),
+        only("((opcode == 3) && (sq_thread == 1)) || (sq_thread == 0) || opcode == 19")
+    );
+    assert_eq!(
+        submissions(&[filtered, tracepoint("io_uring:IORING_OP_*")]),
+        [None]
+    );
+}
+
+#[test]
+fn an_event_that_is_asked_for_twice_has_one_record_of_an_occurrence() {
+    let name = "sched:sched_switch";
+    let filter = |wants: &[Wanted]| {
+        let kernel = Kernel::with_io_uring();
+        let planned = events(wants, &kernel).unwrap();
+        let requests = planned.requests.iter();
+        let filters: Vec<_> = requests
+            .filter(|request| request.name == name)
+            .map(|request| request.filter.clone())
+            .collect();
+        assert_eq!(filters.len(), 1, "{filters:?}");
+        filters.into_iter().next().flatten()
+    };
+    let (low, high) = ("prev_prio < 120", "prev_prio > 100");
+    let [one, other] = [low, high].map(|text| with_filter(name, text));
+    assert_eq!(filter(&[one.clone(), one.clone()]).as_deref(), Some(low));
+    assert_eq!(
+        filter(&[one.clone(), other]).as_deref(),
+        Some("(prev_prio < 120) || (prev_prio > 100)")
+    );
+    assert_eq!(filter(&[one.clone(), tracepoint(name)]), None);
+    assert_eq!(filter(&[tracepoint("sched:*"), one]), None);
+}
+
+fn with_filter(name: &str, filter: &str) -> Wanted {
+    Wanted::Event(WantedEvent {
+        name: name.to_owned(),
+        filter: Some(filter.to_owned()),
+        ..WantedEvent::default()
+    })
 }
 
 #[test]

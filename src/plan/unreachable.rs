@@ -6,6 +6,7 @@ use super::fields::FieldKind;
 use crate::matching::climbs;
 use crate::scenario::{KeyPath, Literal, SandboxSpec, Scenario, Test};
 use perf_live::sandbox::INSIDE;
+use syscall_model::files::FileKind;
 
 /// What is wrong with the first test in `test` that can never hold. `at` is where it stands.
 pub(super) fn fault(
@@ -17,7 +18,9 @@ pub(super) fn fault(
     let asked = Asked {
         has_own_directory: scenario.sandbox != SandboxSpec::None,
         leads: matches!(named.field.kind, FieldKind::Path | FieldKind::File),
+        is_descriptor: named.field.kind == FieldKind::File,
         is_program: named.word == "program",
+        is_address: named.word == "address",
     };
     asked.fault(test, at)
 }
@@ -33,14 +36,22 @@ struct Asked {
     has_own_directory: bool,
     /// Whether a path is meant by where it leads.
     leads: bool,
+    /// Whether it may be a word for a kind of files.
+    is_descriptor: bool,
     /// Whether it is the name that the kernel has of a program.
     is_program: bool,
+    /// Whether it is the structure of a socket's address.
+    is_address: bool,
 }
 
 impl Asked {
     fn fault(self, test: &Test, at: &KeyPath) -> Option<Fault> {
         let key = |key: &str| at.clone().key(key);
         match test {
+            Test::OneOf(tests) if matches!(&**tests, [Test::OneOf(_)]) => {
+                let mut inner = tests.iter();
+                inner.find_map(|test| self.fault(test, &key("one_of")))
+            }
             Test::OneOf(tests) => {
                 let mut each = tests.iter().enumerate();
                 each.find_map(|(place, test)| self.fault(test, &at.clone().index(place)))
@@ -55,6 +66,8 @@ impl Asked {
             }
             Test::Is(Literal::Text(text)) => {
                 let fault = self.of_length(text, key("equals"));
+                let fault = fault.or_else(|| self.of_kind(text, key("equals")));
+                let fault = fault.or_else(|| self.of_address(text, key("equals")));
                 fault.or_else(|| self.of_text(text, climbs(text.as_bytes()), key("equals")))
             }
             Test::Prefix(text) | Test::Glob(text) => {
@@ -75,6 +88,11 @@ impl Asked {
                     fault.or_else(|| self.of_text(text, false, at))
                 })
             }
+            Test::Regex(regex) if is_behind_the_end(regex.as_str()) => Some(Fault {
+                message: "`$` is the end of the text, so nothing is ever behind it".to_owned(),
+                help: Some("the working directory is `\\$DIR`".to_owned()),
+                at: key("regex"),
+            }),
             Test::Regex(regex) => {
                 let text = regex.as_str().trim_start_matches('^').replace("\\/", "/");
                 self.of_text(&text, false, key("regex"))
@@ -95,6 +113,33 @@ impl Asked {
         })
     }
 
+    /// An address as no trace writes it.
+    fn of_address(self, text: &str, at: KeyPath) -> Option<Fault> {
+        let is_one = text.starts_with('{') || matches!(text, "NULL" | "0") || text.contains("0x");
+        (self.is_address && !is_one).then(|| Fault {
+            message: format!(
+                "`address` is the text of a structure, so it is never `{}`",
+                text.escape_debug()
+            ),
+            help: Some("write `ip` and `port`, or `unix`".to_owned()),
+            at,
+        })
+    }
+
+    /// What is near to a word for a kind of files, and would be a file of the working directory.
+    fn of_kind(self, text: &str, at: KeyPath) -> Option<Fault> {
+        const NEAR: [&str; 5] = ["tcp4", "tcp6", "udp4", "udp6", "socketpair"];
+        let is_near = self.is_descriptor && NEAR.contains(&text);
+        is_near.then(|| Fault {
+            message: format!("no kind of descriptors is called `{text}`"),
+            help: Some(format!(
+                "kinds are {}; a file that is called so is `./{text}`",
+                FileKind::words().collect::<Vec<_>>().join(", ")
+            )),
+            at,
+        })
+    }
+
     fn of_text(self, text: &str, climbs: bool, at: KeyPath) -> Option<Fault> {
         let shown = text.escape_debug();
         if let (true, Some(rest)) = (self.has_own_directory, below_directory(text)) {
@@ -106,12 +151,44 @@ impl Asked {
                 at,
             });
         }
+        if self.leads && is_for_a_shell(text) {
+            return Some(Fault {
+                message: format!("no shell reads this, so a path is never `{shown}`"),
+                help: Some(
+                    "write the path itself, or { text: ... } for how the program spelled it"
+                        .to_owned(),
+                ),
+                at,
+            });
+        }
         (self.leads && climbs).then(|| Fault {
             message: format!("a path is compared by where it leads, so none is ever `{shown}`"),
             help: Some(SPELLED.to_owned()),
             at,
         })
     }
+}
+
+/// Whether something must stand behind the end of a text: `^$DIR/a`.
+fn is_behind_the_end(regex: &str) -> bool {
+    let behind = regex.strip_prefix("^$").unwrap_or_default();
+    behind.starts_with(|c: char| c.is_alphanumeric() || c == '/')
+}
+
+/// Whether a path is as a shell would read it: from a home, by a variable, or one of several in
+/// braces.
+fn is_for_a_shell(text: &str) -> bool {
+    let is_variable = text.strip_prefix('$').is_some_and(|rest| {
+        let is_directory = rest == "DIR" || rest.starts_with("DIR/") || rest.starts_with("DIR*");
+        !is_directory && rest.starts_with(|c: char| c.is_ascii_uppercase() || c == '{')
+    });
+    let has_choice = || {
+        let inside = text
+            .split_once('{')
+            .and_then(|(_, rest)| rest.split_once('}'));
+        inside.is_some_and(|(inside, _)| inside.contains(','))
+    };
+    text == "~" || text.starts_with("~/") || is_variable || text.contains("${") || has_choice()
 }
 
 /// What follows the working directory in a text that begins with it.

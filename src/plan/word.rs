@@ -2,6 +2,7 @@
 
 use super::calls::Reach;
 use super::error::EventsError;
+use super::filter;
 use super::found::{Found, Sought};
 use super::probes::ProbeWord;
 use super::source::{self, NamedSource, Unreadable};
@@ -110,6 +111,7 @@ impl Word<'_> {
             name: self.name,
             probe: self.probe.as_ref(),
             filter: self.filter,
+            check: filter::check,
             reach: Reach::Everything,
         };
         sought.find(catalogue)

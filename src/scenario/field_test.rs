@@ -210,7 +210,10 @@ impl Flexible for Test {
             ("equals", written.equals.map(Self::Is)),
             (
                 "one_of",
-                written.one_of.map(|OneOf(tests)| Self::OneOf(tests)),
+                // Among functions a list is an order; this stays one of these.
+                written
+                    .one_of
+                    .map(|OneOf(tests)| Self::OneOf(vec![Self::OneOf(tests)])),
             ),
             (
                 "prefix",

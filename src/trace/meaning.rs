@@ -7,6 +7,7 @@ use syscall_model::files::{FileKind, Lookup, OpenFile};
 use syscall_model::kinds::{ArgKind, ReturnKind};
 use syscall_model::mappings::{Place, Source};
 use syscall_model::memory::{Moment, Piece, State};
+use syscall_model::structs::{StructKind, text_behind};
 use syscall_model::{self as files, Call, ThreadId};
 
 impl Writer<'_> {
@@ -53,12 +54,29 @@ impl Writer<'_> {
             ArgKind::Word if u32::try_from(word).is_ok() => Value::Number(word.into()),
             ArgKind::Pointer | ArgKind::Address | ArgKind::Struct(_) if word == 0 => Value::Nothing,
             ArgKind::Address if is_in_unknown_file(call.places.argument(place)) => Value::Unread,
-            ArgKind::Struct(_) if text == ADDRESS && !is_nothing_there(call, place) => {
-                Value::Unread
-            }
+            ArgKind::Struct(_) if text == ADDRESS => match is_nothing_there(call, place) {
+                true => Value::Nothing,
+                false => Value::Unread,
+            },
             ArgKind::Word | ArgKind::Pointer | ArgKind::Address => Value::Address(word),
-            ArgKind::Struct(_) | ArgKind::Unused => Value::Text,
+            ArgKind::Struct(kind) => self.behind_pointer(call, place, kind, text),
+            ArgKind::Unused => Value::Text,
         }
+    }
+
+    /// What lies behind a pointer: a text, one number (`[1]`), or what its text alone tells.
+    fn behind_pointer(&self, call: &Call, place: usize, kind: StructKind, text: &str) -> Value {
+        if let Some((bytes, is_cut)) = text_behind(kind, call, place) {
+            return Value::Bytes {
+                bytes: self.in_directory(bytes),
+                is_cut,
+            };
+        }
+        let inside = text
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
+        let number = inside.and_then(|inside| inside.parse().ok());
+        number.map_or(Value::Text, Value::Number)
     }
 
     /// The name of the descriptor in front of a path: it is meant by an empty one

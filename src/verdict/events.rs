@@ -33,7 +33,7 @@ fn confined(plan: &Plan, run: &Run) -> Vec<Finding> {
     let Some(confinement) = &plan.confinement else {
         return Vec::new();
     };
-    let forgets = !plan.events.overwritten(&run.account).is_empty();
+    let forgets = super::has_overwritten(&run.account);
     let found = matching::confine(confinement, &run.trace, forgets).into_iter();
     let about = |realm: matching::Realm| About::Confined(realm.word().to_owned());
     found

@@ -60,3 +60,50 @@ fn the_flags_of_a_structure_are_a_field_of_the_call_itself() {
         }
     }
 }
+
+#[test]
+fn what_lies_behind_a_pointer_is_compared_as_what_it_is() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, socket; os.symlink('../x', 'l'); os.readlink('l'); \
+                  socket.socket().setsockopt(1, 2, 1)";
+    for (expect, wanted) in [
+        ("never: [{ 'readlink*': { buf: ../x } }]", "fail"),
+        ("never: [{ 'readlink*': { buf: { prefix: ../ } } }]", "fail"),
+        ("never: [{ 'readlink*': { buf: { glob: '*/y' } } }]", "pass"),
+        ("never: [{ setsockopt: { optval: 1 } }]", "fail"),
+        (
+            "never: [{ setsockopt: { optval: { range: '2..' } } }]",
+            "pass",
+        ),
+        (
+            "count: [{ setsockopt: { optval: '[1]' }, times: 1 }]",
+            "pass",
+        ),
+    ] {
+        let scenario = scenario("'readlink*', setsockopt", script, expect);
+        let (word, why) = verdict(&scenario);
+        assert_eq!(word, wanted, "{expect}: {why}");
+    }
+}
+
+#[test]
+fn a_word_for_a_kind_of_descriptors_means_all_of_that_kind() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, socket; os.write(os.memfd_create('q'), b'x'); \
+                  pair = socket.socketpair(); pair[0].send(b'x'); os.write(os.open('secret', 1), b'x')";
+    for (kind, wanted) in [
+        ("memfd", "fail"),
+        ("socket", "fail"),
+        ("unix", "fail"),
+        ("tcp", "pass"),
+        ("./memfd", "pass"),
+    ] {
+        let expect =
+            format!("never: [{{ write: {{ fd: {kind} }} }}, {{ sendto: {{ fd: {kind} }} }}]");
+        let scenario = scenario("write, sendto, '%desc', '%net'", script, &expect);
+        let (word, why) = verdict(&scenario);
+        assert_eq!(word, wanted, "{kind}: {why}");
+    }
+}

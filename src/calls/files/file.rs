@@ -279,12 +279,30 @@ impl FileKind {
     /// `AT_FDCWD`, `memfd:cache`. A file may be called so, too.
     #[must_use]
     pub fn is_word(name: &[u8]) -> bool {
-        const OTHERS: [&str; 5] = ["stdin", "stdout", "stderr", "pipe", "AT_FDCWD"];
-        let objects = Object::ALL.iter().map(|object| object.as_str());
-        let mut words = objects.chain(Socket::CLASSES).chain(OTHERS);
         let with_name = [&b"memfd:"[..], b"mqueue:"];
-        words.any(|word| word.as_bytes() == name)
+        Self::words().any(|word| word.as_bytes() == name)
             || with_name.iter().any(|prefix| name.starts_with(prefix))
+    }
+
+    /// Whether a name is of the kind that a word means: itself; `socket` is every socket, `memfd`
+    /// and `mqueue` are those of any name.
+    #[must_use]
+    pub fn is_of(name: &[u8], word: &[u8]) -> bool {
+        let is_named = |prefix: &[u8]| word == prefix && name.starts_with(&[prefix, b":"].concat());
+        let is_socket = || Socket::CLASSES.iter().any(|class| class.as_bytes() == name);
+        name == word
+            || word == b"socket" && is_socket()
+            || is_named(b"memfd")
+            || is_named(b"mqueue")
+    }
+
+    /// Every word for a kind of files.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        const OTHERS: [&str; 7] = [
+            "stdin", "stdout", "stderr", "pipe", "memfd", "mqueue", "AT_FDCWD",
+        ];
+        let objects = Object::ALL.iter().map(|object| object.as_str());
+        OTHERS.into_iter().chain(Socket::CLASSES).chain(objects)
     }
 
     /// The name without any number, as expectations call it: `/etc/hostname`, `pipe`, `tcp`,

@@ -222,8 +222,9 @@ pub(super) fn iovecs<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
     })
 }
 
-/// Bytes that are mostly text, as many as there are and as the program had room for.
-pub(super) fn text<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+/// Bytes that are mostly text, as many as there are and as the program had room for, and whether
+/// there were more.
+pub(super) fn text(site: Site<'_>) -> Option<(&[u8], bool)> {
     let name = site.name();
     let room = match (site.word(site.argument + 1)?, name) {
         (room, "sethostname" | "setdomainname") => usize::try_from(room as i32).ok()?,
@@ -238,19 +239,23 @@ pub(super) fn text<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()
     // Values of attributes often end with the zero byte of a C string.
     let is_value = name.ends_with("getxattr") || name.ends_with("setxattr");
     let without_zero = whole.strip_suffix(b"\0").filter(|_| is_value);
-    pen.string(without_zero.unwrap_or(whole));
-    if bytes.is_cut {
-        pen.text("...");
-    }
-    Some(())
+    Some((without_zero.unwrap_or(whole), bytes.is_cut))
 }
 
 /// What getcwd(2) gives: its zero byte counts.
-pub(super) fn directory<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+pub(super) fn directory(site: Site<'_>) -> Option<(&[u8], bool)> {
     let bytes = site.filled()?;
     let whole = bytes.whole();
-    pen.string(whole.strip_suffix(b"\0").unwrap_or(whole));
-    if bytes.is_cut {
+    Some((whole.strip_suffix(b"\0").unwrap_or(whole), bytes.is_cut))
+}
+
+/// Writes bytes that are mostly text.
+pub(super) fn string<V: Values>(
+    pen: &mut Pen<'_, V>,
+    (bytes, is_cut): (&[u8], bool),
+) -> Option<()> {
+    pen.string(bytes);
+    if is_cut {
         pen.text("...");
     }
     Some(())

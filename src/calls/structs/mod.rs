@@ -217,6 +217,18 @@ pub fn write_struct(
     whole_or_nothing(out, values, |pen| write(pen, kind, site))
 }
 
+/// The bytes of a structure that is a text by itself, and whether there were more; `None` for
+/// another one, and where they are not known.
+#[must_use]
+pub fn text_behind(kind: StructKind, call: &Call, argument: usize) -> Option<(&[u8], bool)> {
+    let site = Site { call, argument };
+    match kind {
+        StructKind::Text => file::text(site),
+        StructKind::Directory => file::directory(site),
+        _ => None,
+    }
+}
+
 /// Writes what strace shows behind a result: what happened at the descriptors that a call waited
 /// for.
 pub(super) fn write_result_details(out: &mut String, call: &Call, values: &mut impl Values) {
@@ -245,7 +257,7 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::CloneArguments => process::clone_arguments(pen, site),
         StructKind::Cpus => process::cpus(pen, site),
         StructKind::Descriptors => file::descriptors(pen, site),
-        StructKind::Directory => file::directory(pen, site),
+        StructKind::Directory => file::string(pen, file::directory(site)?),
         StructKind::EpollEvent => polling::epoll_control(pen, site),
         StructKind::EpollEvents => polling::epoll_events(pen, site),
         StructKind::FdSet => polling::set(pen, site),
@@ -286,7 +298,7 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::Statx => file::statx(pen, site),
         StructKind::Sysinfo => machine::memory(pen, site),
         StructKind::SystemName => machine::names(pen, site),
-        StructKind::Text => file::text(pen, site),
+        StructKind::Text => file::string(pen, file::text(site)?),
         StructKind::TimeOfDay => time::pair(pen, site.known()?, 0, (Unit::Micro, Sense::Point)),
         StructKind::Timespec => time::known(pen, site, Unit::Nano),
         StructKind::Timespecs => time::of_file(pen, site, Unit::Nano),

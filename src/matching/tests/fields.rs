@@ -50,6 +50,28 @@ fn what_most_calls_have_under_one_name_is_found_under_others() {
 }
 
 #[test]
+fn a_path_that_climbs_is_spelled_as_it_stands() {
+    table(
+        "P1 openat(dfd=AT_FDCWD, filename:path=p\"../etc/a\") = 3",
+        "openat",
+        &[
+            "path: { text: ../etc/a }",
+            "path: { text: { glob: '../*/*' } }",
+            "path: { text: { glob: '**/a' } }",
+            "path: { text: { prefix: ../ } }",
+            "path: { text: { not: { prefix: / } } }",
+            "path: { text: { contains: .. } }",
+        ],
+        &[
+            "path: { text: { glob: '*' } }",
+            "path: { text: { not: { prefix: ../ } } }",
+            "path: { text: { prefix: etc } }",
+        ],
+        &[],
+    );
+}
+
+#[test]
 fn a_number_is_what_it_is_in_any_writing() {
     table(
         "P1 lseek(fd=<3 a #1>, offset=16) = 16",

@@ -9,8 +9,9 @@ mod addresses;
 mod shown;
 
 /// Calls with the declarations of their arguments, as tracefs has them.
-const CALLS: [(&str, &str); 15] = [
+const CALLS: [(&str, &str); 16] = [
     ("access", "const char * filename; int mode"),
+    ("bind", "int fd; struct sockaddr * umyaddr; int addrlen"),
     ("close", "unsigned int fd"),
     ("exit_group", "int error_code"),
     (
@@ -161,6 +162,10 @@ fn values_become_what_a_trace_has() {
             text("/bin/a"),
         ),
         ("'sched:sched_process_exec': { pid: P1 }", text("P1")),
+        (
+            "openat: { path: { text: '~/a' } }",
+            format!("Spelled({})", text("~/a")),
+        ),
         ("rename: { from: a }", text("a")),
         ("rename: { program: sh }", text("sh")),
     ] {
@@ -388,6 +393,21 @@ const IMPOSSIBLE: &[Refused] = &[
         Some("write ENOENT"),
     ),
     (
+        "openat: { returns: @'-2' }",
+        "an error is expected by its name, not by -2",
+        Some("write ENOENT"),
+    ),
+    (
+        "openat: { returns: { range: @'-20..=-2' } }",
+        "an error is expected by its name, and -1 is any error",
+        Some("write ENOENT, or -1"),
+    ),
+    (
+        "bind: { address: @'127.0.0.1:80' }",
+        "`address` is the text of a structure, so it is never `127.0.0.1:80`",
+        Some("write `ip` and `port`, or `unix`"),
+    ),
+    (
         "openat: { mode: @644 }",
         "`mode` of `openat` is written in octal digits and quoted",
         Some("quote it: \"0644\""),
@@ -416,6 +436,40 @@ const IMPOSSIBLE: &[Refused] = &[
         "openat: { program: @a-very-long-program }",
         "the kernel has 15 bytes of a program's name, so none is ever `a-very-long-program`",
         Some("its path is in `execve: { path: ... }`"),
+    ),
+    (
+        "'sched:sched_process_exec': { pid: @2 }",
+        "`pid` of `sched:sched_process_exec` is a task, not `2`",
+        Some(
+            "a task is P1, P2.T2; its number is the machine's, which no scenario can know, and 0 is the idle task; to take any write `any`",
+        ),
+    ),
+    (
+        "'sched:sched_process_exec': { pid: { range: @'1..' } }",
+        "`pid` of `sched:sched_process_exec` is a name, and in no range",
+        Some(
+            "a task is P1, P2.T2; its number is the machine's, which no scenario can know, and 0 is the idle task; to take any write `any`",
+        ),
+    ),
+    (
+        "openat: { path: { glob: @'$HOME/*' } }",
+        "no shell reads this, so a path is never `$HOME/*`",
+        Some("write the path itself, or { text: ... } for how the program spelled it"),
+    ),
+    (
+        "openat: { path: { prefix: @'~/' } }",
+        "no shell reads this, so a path is never `~/`",
+        Some("write the path itself, or { text: ... } for how the program spelled it"),
+    ),
+    (
+        "openat: { path: [a, { glob: @'{b,c}.txt' }] }",
+        "no shell reads this, so a path is never `{b,c}.txt`",
+        Some("write the path itself, or { text: ... } for how the program spelled it"),
+    ),
+    (
+        "openat: { path: { regex: @'^$DIR/a' } }",
+        "`$` is the end of the text, so nothing is ever behind it",
+        Some("the working directory is `\\$DIR`"),
     ),
     (
         "openat: { process: @2 }",
@@ -502,7 +556,7 @@ fn a_flag_whose_bits_another_has_is_sought_by_its_bits() {
 
 #[test]
 fn what_every_event_passes_is_refused() {
-    let everything = "fsync, close, write, read, access, kill, rename, socket, lseek, exit_group, fcntl, ioctl, munmap, umask, 'sched:sched_process_*', 'io_uring:IORING_OP_FSYNC'";
+    let everything = "bind, fsync, close, write, read, access, kill, rename, socket, lseek, exit_group, fcntl, ioctl, munmap, umask, 'sched:sched_process_*', 'io_uring:IORING_OP_FSYNC'";
     let message = "`only` lets every event of this scenario through, so it always holds";
     let help = Some("record more events, or say what their fields must be");
     refused(
@@ -513,7 +567,7 @@ fn what_every_event_passes_is_refused() {
     let narrow = planned(&format!(
         "  only: [ {everything}, {{ openat: {{ path: a }} }} ]"
     ));
-    assert_eq!(narrow.expected.only.len(), 17);
+    assert_eq!(narrow.expected.only.len(), 18);
     let all = "description: d\nworkload: { run: [a] }\nsnapshot: { hide: ['%file', close] }\n\
                trace: { events: [{ syscalls: [openat, close] }] }\n";
     assert_eq!(

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::matching::SharedBy;
+use perf_live::events::{Account, EventAccount};
 
 /// A rule of these ends and this key, and what is expected.
 fn scenario(rule: &str, expect: &str) -> String {
@@ -196,10 +197,26 @@ fn what_fires_in_interrupts_ends_no_span_and_is_noted() {
         )
     };
     match resolved_on(&kernel, None, &yaml("")) {
-        Ok(Resolved::Plan(plan)) => assert_eq!(
-            plan.notes,
-            [format!("of `{completion}` little is seen: {WHY_OF_NOBODY}")]
-        ),
+        Ok(Resolved::Plan(plan)) => {
+            assert_eq!(
+                plan.notes,
+                [format!("of `{completion}` little is seen: {WHY_OF_NOBODY}")]
+            );
+            // It is chance which of them have a record.
+            let account = Account {
+                events: vec![EventAccount {
+                    name: completion.to_owned(),
+                    counted: 1,
+                    delivered: 1,
+                    said_lost: Some(0),
+                    overwritten: 0,
+                    sampled: false,
+                }],
+                ..Account::default()
+            };
+            let missed = plan.events.overwritten(&account);
+            assert_eq!(missed.into_iter().collect::<Vec<_>>(), [completion]);
+        }
         other => panic!("{other:?}"),
     }
     let spans = format!("  spans:\n    s: {{ begin: fsync, end: '{completion}' }}\n");

@@ -173,6 +173,10 @@ fn test(test: &Test) -> String {
             one("equals", flow(text))
         }
         Test::Is(Literal::Text(text)) => flow(text),
+        Test::OneOf(tests) if matches!(&**tests, [Test::OneOf(_)]) => {
+            let inner: Vec<String> = tests.iter().map(self::test).collect();
+            format!("{{ one_of: {} }}", inner.concat())
+        }
         Test::OneOf(tests) => {
             format!(
                 "[{}]",
