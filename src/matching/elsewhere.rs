@@ -26,6 +26,8 @@ pub(super) fn holds(
         "address" => Answer::unless_more(false, names_address_in_header(&deed.name)),
         // In a structure of which the flags alone are read.
         "mode" => Answer::unless_more(false, &*deed.name == "openat2"),
+        // No symbol names the place where the program was.
+        "function" => Answer::unless_more(false, deed.part("ip").is_some()),
         _ => Answer::No,
     }
 }

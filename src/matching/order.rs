@@ -61,8 +61,15 @@ const STARTS: &[&str] = &[
     "vfork",
 ];
 
-/// Calls that wait or have others go on, as their argument of this name says.
-const WAITS_OR_STARTS: &[(&str, &str, &[&str])] = &[
+/// A call, an argument of it, and how that begins.
+type Saying = (&'static str, &'static str, &'static [&'static str]);
+
+/// Calls that wait where their argument of this name says so.
+const MAY_WAIT: &[Saying] = &[("fcntl", "cmd", &["F_SETLKW", "F_OFD_SETLKW"])];
+
+/// Calls that have others go on where their argument of this name says so.
+const MAY_START: &[Saying] = &[
+    ("fcntl", "arg", &["{l_type=F_UNLCK"]),
     ("flock", "cmd", &["LOCK_UN"]),
     (
         "futex",
@@ -122,17 +129,17 @@ pub(super) fn effect(deed: &Deed) -> (u64, u64) {
     let is = |names: &[&str]| {
         names.contains(&&*deed.name) || others.iter().any(|name| names.contains(name))
     };
-    let lets_go = || {
-        let mut all = WAITS_OR_STARTS.iter();
-        let says = |word: &str, starts: &[&str]| {
+    let says = |sayings: &[Saying]| {
+        let begins = |word: &str, starts: &[&str]| {
             let part = deed.part(word);
             part.is_some_and(|part| starts.iter().any(|start| part.text.starts_with(start)))
         };
-        all.any(|(name, word, starts)| is(&[name]) && says(word, starts))
+        let mut all = sayings.iter();
+        all.any(|(name, word, starts)| is(&[name]) && begins(word, starts))
     };
     match () {
-        () if lets_go() => (deed.entered, deed.entered),
-        () if is(WAITS) => (deed.left, deed.left),
+        () if says(MAY_START) => (deed.entered, deed.entered),
+        () if is(WAITS) || says(MAY_WAIT) => (deed.left, deed.left),
         () if is(STARTS) => (deed.entered, deed.entered),
         () => (deed.entered, deed.left),
     }

@@ -8,6 +8,7 @@ use super::field_words::{
 use super::fields::{Field, FieldKind};
 use crate::matching::numeral;
 use crate::scenario::{KeyPath, Literal, Test, nearest};
+use perf_live::units::SoftwareEvent;
 use syscall_model::errno::{errno_name, errno_names};
 use syscall_model::signals::known_signal;
 use syscall_model::uring;
@@ -141,6 +142,11 @@ impl Named<'_> {
         )
     }
 
+    /// Whether it is the function that a program was in when a software event fired.
+    fn is_function_of_program(&self) -> bool {
+        self.word == "function" && SoftwareEvent::parse(self.event).is_some()
+    }
+
     /// What the field is, with an article.
     pub(super) fn kind(&self) -> &'static str {
         match self.field.kind {
@@ -201,6 +207,11 @@ impl Named<'_> {
         let as_it_is = || Ok(Test::Is(Literal::Text(text.to_owned())));
         if self.field.kind == FieldKind::Ip {
             return self.ip(text);
+        }
+        // A trace says how far into it: `main+0x30`.
+        if self.is_function_of_program() && !text.contains("+0x") {
+            let inside = Test::Prefix(format!("{text}+0x"));
+            return as_it_is().map(|alone| Test::OneOf(vec![alone, inside]));
         }
         if self.is_text() {
             return as_it_is();

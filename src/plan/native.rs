@@ -26,6 +26,23 @@ pub(super) fn absent_calls(scenario: &Scenario, native: Abi) -> Vec<Lack> {
     absent.into_iter().map(lack).collect()
 }
 
+/// Returns a remark about such names as only programs of 32 bits make calls of: that a program of
+/// 64 bits makes none of them says nothing of what it does.
+pub(super) fn of_32_alone(scenario: &Scenario, native: Abi) -> Option<String> {
+    let mut alone = words(scenario);
+    alone.retain(|word| is_of_32_alone(word, native));
+    alone.sort_unstable();
+    alone.dedup();
+    let all = alone.join("`, `");
+    (!alone.is_empty())
+        .then(|| format!("`{all}`: 32-bit programs alone make such calls, and 64-bit ones others"))
+}
+
+fn is_of_32_alone(word: &str, native: Abi) -> bool {
+    let is_among = |abi| names::all(abi).any(|(_, name)| glob(word, name));
+    native.compat().is_some_and(is_among) && !is_among(Abi::X86_64) && !is_among(native)
+}
+
 /// Every name of a step in what is judged.
 fn words(scenario: &Scenario) -> Vec<&str> {
     let sections = scenario.expect.sections.values();
@@ -50,6 +67,23 @@ fn is_absent(word: &str, native: Abi) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_only_32_bit_programs_call_is_remarked() {
+        let is_alone = |word| is_of_32_alone(word, Abi::X86_64);
+        for word in ["waitpid", "fstat64", "sigaction", "stat6?"] {
+            assert!(is_alone(word), "{word}");
+        }
+        for word in [
+            "wait4",
+            "stat*",
+            "fsync",
+            "sched:sched_switch",
+            "io_uring:*",
+        ] {
+            assert!(!is_alone(word), "{word}");
+        }
+    }
 
     #[test]
     fn a_call_that_only_x86_64_has_is_absent_on_arm64_and_no_other_is() {

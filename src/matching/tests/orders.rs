@@ -338,6 +338,12 @@ fn who_lets_another_go_on_counts_at_the_entry_whenever_it_returns() {
             "futex: { op: FUTEX_WAIT_PRIVATE }",
         ),
         (locks, "flock: { cmd: LOCK_UN }", "flock: { cmd: LOCK_EX }"),
+        (
+            "P1 20-50 fcntl(cmd=F_SETLK, arg={l_type=F_UNLCK}) = 0\n\
+             P2 10-30 fcntl(cmd=F_SETLKW, arg={l_type=F_WRLCK}) = 0",
+            "fcntl: { cmd: F_SETLK }",
+            "fcntl: { cmd: F_SETLKW }",
+        ),
     ] {
         passes(&format!("sequence: [ {lets_go}, {goes_on} ]"), trace);
         fails(&format!("sequence: [ {goes_on}, {lets_go} ]"), trace);
