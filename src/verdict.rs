@@ -12,6 +12,7 @@ mod handed;
 mod injected;
 mod known;
 mod limits;
+mod missing;
 mod nameless;
 mod outputs;
 mod run;
@@ -24,14 +25,15 @@ pub use files::reads_content;
 pub use finding::{About, Detail, Finding, Judgement, Kind, PowerCut, joined};
 pub use injected::Words;
 pub use known::Known;
+pub use missing::overwritten;
+use missing::{has_overwritten, missing};
 pub use run::Run;
 pub use sections::{asks_for, stretches};
 pub use sign::Sign;
 
 use crate::matching::{Tests, of_test};
-use crate::plan::{Plan, WHY_OF_NOBODY, is_of_nobody};
+use crate::plan::Plan;
 use crate::trace::Normalised;
-use perf_live::events::{Account, EventAccount, MEMORY};
 use perf_live::units::{ExitKind, Survivor};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -263,57 +265,6 @@ fn beside_survivors(plan: &Plan, run: &Run) -> Vec<Finding> {
 fn other_exit(exit: ExitKind, wanted: ExitKind) -> Finding {
     let text = format!("expected {wanted}, got {exit}");
     Finding::missed(About::Exit, text).but(wanted.to_string(), exit.to_string())
-}
-
-/// Returns findings on missing records; at least one if any is missing.
-fn missing(account: &Account) -> Vec<Finding> {
-    let lost = |text| Finding::new(Kind::Lost, About::Run, text);
-    let missing: Vec<Finding> = account.complaints().into_iter().map(lost).collect();
-    if missing.is_empty() && !account.is_complete() {
-        return vec![lost("records are missing".to_owned())];
-    }
-    missing
-}
-
-/// Whether records of any event were overwritten.
-fn has_overwritten(account: &Account) -> bool {
-    account.events.iter().any(|event| event.overwritten > 0)
-}
-
-/// Returns what was overwritten in a run, and how to keep it; `None` if nothing was.
-#[must_use]
-pub fn overwritten(account: &Account) -> Option<String> {
-    let events = account.events.iter();
-    // Memory that was read for calls was overwritten with them.
-    let events = events.filter(|event| event.overwritten > 0 && event.name != MEMORY);
-    let each = events.map(|event| {
-        let EventAccount {
-            name, overwritten, ..
-        } = event;
-        format!("{overwritten} of `{name}`")
-    });
-    let each: Vec<String> = each.collect();
-    let overwritten = (!each.is_empty()).then(|| {
-        format!(
-            "records were overwritten: {}; a larger ring (`trace.ring.size`) would hold more of them, and with `ring: stream` none are",
-            each.join(", ")
-        )
-    });
-    let sampled = account.events.iter().filter(|event| event.sampled);
-    let sampled =
-        sampled.map(|event| format!("`{}` is sampled: most of it has no record", event.name));
-    let of_nobody = account
-        .events
-        .iter()
-        .filter(|event| is_of_nobody(&event.name));
-    let of_nobody =
-        of_nobody.map(|event| format!("of `{}` little is seen: {WHY_OF_NOBODY}", event.name));
-    let all: Vec<String> = overwritten
-        .into_iter()
-        .chain(sampled)
-        .chain(of_nobody)
-        .collect();
-    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// The test that a survivor was started in, in words, where tests are looked for.

@@ -9,8 +9,6 @@ use super::fields::{Field, FieldKind};
 use crate::matching::numeral;
 use crate::scenario::{KeyPath, Literal, Test, nearest};
 use perf_live::units::SoftwareEvent;
-use syscall_model::errno::{errno_name, errno_names};
-use syscall_model::signals::known_signal;
 use syscall_model::uring;
 
 /// As much of contents as can be read for one call, in bytes.
@@ -29,13 +27,6 @@ pub(super) struct Named<'a> {
     pub(super) event: &'a str,
     pub(super) word: &'a str,
 }
-
-/// The other names of errors: what strace and so the trace call them.
-const SAME_ERRORS: [(&str, &str); 3] = [
-    ("EWOULDBLOCK", "EAGAIN"),
-    ("ENOTSUP", "EOPNOTSUPP"),
-    ("EDEADLOCK", "EDEADLK"),
-];
 
 /// What a test takes that is written without its operator, or says nothing of a value of this kind.
 pub(super) type Wrong = (String, Option<String>);
@@ -193,16 +184,6 @@ impl Named<'_> {
         Ok(test)
     }
 
-    /// That a result is asked for the number of an error, which a trace has by its name.
-    fn error_by_number(&self, number: i128) -> Result<(), Wrong> {
-        if !self.field.is_result || !(-4095..=-2).contains(&number) {
-            return Ok(());
-        }
-        let message = format!("an error is expected by its name, not by {number}");
-        let name = i32::try_from(-number).ok().and_then(errno_name);
-        Err((message, name.map(|name| format!("write {name}"))))
-    }
-
     fn text(&self, text: &str) -> Result<Test, Wrong> {
         let as_it_is = || Ok(Test::Is(Literal::Text(text.to_owned())));
         if self.field.kind == FieldKind::Ip {
@@ -290,42 +271,6 @@ impl Named<'_> {
             | FieldKind::Frames
             | FieldKind::Anything => as_it_is(),
         }
-    }
-
-    /// The error that a text names, where the field can be one.
-    fn error(&self, text: &str) -> Result<Option<&'static str>, Wrong> {
-        let looks_so = text.starts_with('E')
-            && text.len() > 2
-            && text
-                .bytes()
-                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
-        if !self.field.is_result || !looks_so {
-            return Ok(None);
-        }
-        let same = SAME_ERRORS.iter().find(|(other, _)| *other == text);
-        if let Some((_, name)) = same {
-            return Ok(Some(name));
-        }
-        if let Some(name) = errno_names().find(|name| *name == text) {
-            return Ok(Some(name));
-        }
-        let near = nearest(text, errno_names()).map(|near| format!("did you mean `{near}`?"));
-        // A file that a descriptor refers to may have such a name.
-        if near.is_none() && self.field.kind == FieldKind::File {
-            return Ok(None);
-        }
-        Err((format!("unknown error `{text}`"), near))
-    }
-
-    fn signal(&self, text: &str) -> Result<(), Wrong> {
-        let known: Vec<_> = (1..=64).filter_map(known_signal).collect();
-        if known.iter().any(|name| name == text) {
-            return Ok(());
-        }
-        let whole = format!("SIG{}", text.to_uppercase().trim_start_matches("SIG"));
-        let near = nearest(&whole, known.iter().map(AsRef::as_ref));
-        let help = near.map(|near| format!("did you mean `{near}`?"));
-        Err((format!("unknown signal `{}`", text.escape_debug()), help))
     }
 
     /// A flag, a mode or a command.

@@ -2,9 +2,11 @@
 
 use super::field_tests::{Named, Wrong};
 use super::fields::FieldKind;
-use crate::scenario::{Literal, Test, did_you_mean};
+use crate::scenario::{Literal, Test, did_you_mean, nearest};
 use crate::trace::State;
 use core::net::IpAddr;
+use syscall_model::errno::{errno_name, errno_names};
+use syscall_model::signals::known_signal;
 use syscall_model::{names, signal_codes};
 
 pub(super) const RANGE_OF_TIME: &str =
@@ -22,6 +24,13 @@ pub(super) const TASK_OF_MACHINE: &str = "a task is P1, P2.T2; its number is the
 
 pub(super) const IN_OCTAL: &str = "permissions are octal digits in quotes, \"0640\"; what else it \
     may be is one more of a list";
+
+/// The other names of errors: what strace and so the trace call them.
+const SAME_ERRORS: [(&str, &str); 3] = [
+    ("EWOULDBLOCK", "EAGAIN"),
+    ("ENOTSUP", "EOPNOTSUPP"),
+    ("EDEADLOCK", "EDEADLK"),
+];
 
 /// How a number that is meant as permissions is written.
 pub(super) fn quoted_octal(number: i128) -> Option<String> {
@@ -49,6 +58,52 @@ pub(super) fn may_be_hexadecimal(test: &Test) -> bool {
 }
 
 impl Named<'_> {
+    /// That a result is asked for the number of an error, which a trace has by its name.
+    pub(super) fn error_by_number(&self, number: i128) -> Result<(), Wrong> {
+        if !self.field.is_result || !(-4095..=-2).contains(&number) {
+            return Ok(());
+        }
+        let message = format!("an error is expected by its name, not by {number}");
+        let name = i32::try_from(-number).ok().and_then(errno_name);
+        Err((message, name.map(|name| format!("write {name}"))))
+    }
+
+    /// The error that a text names, where the field can be one.
+    pub(super) fn error(&self, text: &str) -> Result<Option<&'static str>, Wrong> {
+        let looks_so = text.starts_with('E')
+            && text.len() > 2
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+        if !self.field.is_result || !looks_so {
+            return Ok(None);
+        }
+        let same = SAME_ERRORS.iter().find(|(other, _)| *other == text);
+        if let Some((_, name)) = same {
+            return Ok(Some(name));
+        }
+        if let Some(name) = errno_names().find(|name| *name == text) {
+            return Ok(Some(name));
+        }
+        let near = nearest(text, errno_names()).map(|near| format!("did you mean `{near}`?"));
+        // A file that a descriptor refers to may have such a name.
+        if near.is_none() && self.field.kind == FieldKind::File {
+            return Ok(None);
+        }
+        Err((format!("unknown error `{text}`"), near))
+    }
+
+    pub(super) fn signal(&self, text: &str) -> Result<(), Wrong> {
+        let known: Vec<_> = (1..=64).filter_map(known_signal).collect();
+        if known.iter().any(|name| name == text) {
+            return Ok(());
+        }
+        let whole = format!("SIG{}", text.to_uppercase().trim_start_matches("SIG"));
+        let near = nearest(&whole, known.iter().map(AsRef::as_ref));
+        let help = near.map(|near| format!("did you mean `{near}`?"));
+        Err((format!("unknown signal `{}`", text.escape_debug()), help))
+    }
+
     /// That it is another thing than a text.
     pub(super) fn is_not(&self, text: &str, help: &str) -> Wrong {
         let message = format!("{self} is {}, not `{}`", self.kind(), text.escape_debug());

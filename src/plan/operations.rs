@@ -69,8 +69,8 @@ pub(super) fn tracepoint(
 
 impl EventsPlan {
     /// Opens the tracepoint of submissions: for all of them if `io_uring_enter` is among the calls,
-    /// and for the operations asked for by name. One event serves all wants, so that one submission has one
-    /// record.
+    /// and for the operations asked for by name. One event serves all wants, so that one submission
+    /// has one record.
     pub(super) fn add_operations(
         &mut self,
         wants: &[Wanted],

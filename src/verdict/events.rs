@@ -1,6 +1,7 @@
 //! What is expected of single events.
 
 use super::finding::{About, Finding, Kind};
+use super::missing::{has_overwritten, overwritten};
 use super::{Run, counts, dying, handed, sections};
 use crate::matching::{self, Bindings, Scene};
 use crate::plan::Plan;
@@ -22,7 +23,7 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
     findings.extend(confined(plan, run));
     let is_unknown = |finding: &Finding| finding.kind == Kind::Unknown;
     if !forgotten.is_empty() && findings.iter().any(is_unknown) {
-        let said = super::overwritten(&run.account);
+        let said = overwritten(&run.account);
         findings.extend(said.map(|text| Finding::unknown(About::Events, text)));
     }
     findings
@@ -33,7 +34,7 @@ fn confined(plan: &Plan, run: &Run) -> Vec<Finding> {
     let Some(confinement) = &plan.confinement else {
         return Vec::new();
     };
-    let forgets = super::has_overwritten(&run.account);
+    let forgets = has_overwritten(&run.account);
     let found = matching::confine(confinement, &run.trace, forgets).into_iter();
     let about = |realm: matching::Realm| About::Confined(realm.word().to_owned());
     found
