@@ -61,25 +61,36 @@ const STARTS: &[&str] = &[
     "vfork",
 ];
 
-/// A call, an argument of it, and how that begins.
-type Saying = (&'static str, &'static str, &'static [&'static str]);
+/// A call, arguments of it, and how the text of each of these begins.
+type Saying = (
+    &'static str,
+    &'static [(&'static str, &'static [&'static str])],
+);
 
-/// Calls that wait where their argument of this name says so.
-const MAY_WAIT: &[Saying] = &[("fcntl", "cmd", &["F_SETLKW", "F_OFD_SETLKW"])];
+/// Calls that wait where their arguments say so.
+const MAY_WAIT: &[Saying] = &[("fcntl", &[("cmd", &["F_SETLKW", "F_OFD_SETLKW"])])];
 
-/// Calls that have others go on where their argument of this name says so.
+/// Calls that have others go on where their arguments say so.
 const MAY_START: &[Saying] = &[
-    ("fcntl", "arg", &["{l_type=F_UNLCK"]),
-    ("flock", "cmd", &["LOCK_UN"]),
+    (
+        "fcntl",
+        &[
+            ("cmd", &["F_SETLK", "F_OFD_SETLK"]),
+            ("arg", &["{l_type=F_UNLCK"]),
+        ],
+    ),
+    ("flock", &[("cmd", &["LOCK_UN"])]),
     (
         "futex",
-        "op",
-        &[
-            "FUTEX_WAKE",
-            "FUTEX_REQUEUE",
-            "FUTEX_CMP_REQUEUE",
-            "FUTEX_UNLOCK",
-        ],
+        &[(
+            "op",
+            &[
+                "FUTEX_WAKE",
+                "FUTEX_REQUEUE",
+                "FUTEX_CMP_REQUEUE",
+                "FUTEX_UNLOCK",
+            ],
+        )],
     ),
 ];
 
@@ -130,12 +141,12 @@ pub(super) fn effect(deed: &Deed) -> (u64, u64) {
         names.contains(&&*deed.name) || others.iter().any(|name| names.contains(name))
     };
     let says = |sayings: &[Saying]| {
-        let begins = |word: &str, starts: &[&str]| {
+        let begins = |(word, starts): &(&str, &[&str])| {
             let part = deed.part(word);
             part.is_some_and(|part| starts.iter().any(|start| part.text.starts_with(start)))
         };
         let mut all = sayings.iter();
-        all.any(|(name, word, starts)| is(&[name]) && begins(word, starts))
+        all.any(|(name, arguments)| is(&[name]) && arguments.iter().all(begins))
     };
     match () {
         () if says(MAY_START) => (deed.entered, deed.entered),

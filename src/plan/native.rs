@@ -39,6 +39,7 @@ pub(super) fn of_32_alone(scenario: &Scenario, native: Abi) -> Option<String> {
 }
 
 fn is_of_32_alone(word: &str, native: Abi) -> bool {
+    let word = names::of_tracefs(word).unwrap_or(word);
     let is_among = |abi| names::all(abi).any(|(_, name)| glob(word, name));
     native.compat().is_some_and(is_among) && !is_among(Abi::X86_64) && !is_among(native)
 }

@@ -76,6 +76,16 @@ impl Asked {
                 // What the last part begins with may be another name: `..data`.
                 let parts = text.rsplit_once('/').map_or("", |(parts, _)| parts);
                 let fault = is_prefix.then(|| self.of_length(text, at.clone()));
+                if self.leads && !is_prefix && has_alternatives(text) {
+                    return Some(Fault {
+                        message: "a glob has no alternatives in braces".to_owned(),
+                        help: Some(format!(
+                            "write a list of globs; files that are called so are `./{}`",
+                            text.escape_debug()
+                        )),
+                        at,
+                    });
+                }
                 let climbs = climbs(parts.as_bytes());
                 fault.flatten().or_else(|| self.of_text(text, climbs, at))
             }
@@ -90,7 +100,7 @@ impl Asked {
             }
             Test::Regex(regex) if is_behind_the_end(regex.as_str()) => Some(Fault {
                 message: "`$` is the end of the text, so nothing is ever behind it".to_owned(),
-                help: Some("the working directory is `\\$DIR`".to_owned()),
+                help: Some("write `\\$` for the letter, as in `\\$DIR`".to_owned()),
                 at: key("regex"),
             }),
             Test::Regex(regex) => {
@@ -153,11 +163,10 @@ impl Asked {
         }
         if self.leads && is_for_a_shell(text) {
             return Some(Fault {
-                message: format!("no shell reads this, so a path is never `{shown}`"),
-                help: Some(
-                    "write the path itself, or { text: ... } for how the program spelled it"
-                        .to_owned(),
-                ),
+                message: format!("no shell reads `{shown}`: it would be a file of that very name"),
+                help: Some(format!(
+                    "write the path itself; a file that is called so is `./{shown}`"
+                )),
                 at,
             });
         }
@@ -169,26 +178,47 @@ impl Asked {
     }
 }
 
-/// Whether something must stand behind the end of a text: `^$DIR/a`.
+/// Whether something must stand behind the end of a text: `$DIR/a`. A `$` is none in a class or
+/// behind a backslash.
 fn is_behind_the_end(regex: &str) -> bool {
-    let behind = regex.strip_prefix("^$").unwrap_or_default();
-    behind.starts_with(|c: char| c.is_alphanumeric() || c == '/')
+    let mut letters = regex.chars().peekable();
+    let mut is_class = false;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => {
+                letters.next();
+            }
+            '[' => is_class = true,
+            ']' => is_class = false,
+            '$' if !is_class => {
+                let behind = letters.peek();
+                if behind.is_some_and(|c| c.is_alphanumeric() || *c == '/') {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
-/// Whether a path is as a shell would read it: from a home, by a variable, or one of several in
-/// braces.
+/// Whether a path begins as a shell would read it, from a home or by a variable. Such a file of the
+/// working directory is `./~`.
 fn is_for_a_shell(text: &str) -> bool {
     let is_variable = text.strip_prefix('$').is_some_and(|rest| {
         let is_directory = rest == "DIR" || rest.starts_with("DIR/") || rest.starts_with("DIR*");
         !is_directory && rest.starts_with(|c: char| c.is_ascii_uppercase() || c == '{')
     });
-    let has_choice = || {
-        let inside = text
-            .split_once('{')
-            .and_then(|(_, rest)| rest.split_once('}'));
-        inside.is_some_and(|(inside, _)| inside.contains(','))
-    };
-    text == "~" || text.starts_with("~/") || is_variable || text.contains("${") || has_choice()
+    let is_relative = !text.starts_with('/') && !text.starts_with("./");
+    text == "~" || text.starts_with("~/") || is_variable || is_relative && text.contains("${")
+}
+
+/// Whether a glob has alternatives in braces, as those of a shell have.
+fn has_alternatives(glob: &str) -> bool {
+    let inside = glob
+        .split_once('{')
+        .and_then(|(_, rest)| rest.split_once('}'));
+    inside.is_some_and(|(inside, _)| inside.contains(',')) && !glob.starts_with("./")
 }
 
 /// What follows the working directory in a text that begins with it.

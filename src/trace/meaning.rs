@@ -64,7 +64,8 @@ impl Writer<'_> {
         }
     }
 
-    /// What lies behind a pointer: a text, one number (`[1]`), or what its text alone tells.
+    /// What lies behind a pointer: a text, one number (`[1]`, and of `[1] => [8]` the one that the
+    /// program gave), or what its text alone tells.
     fn behind_pointer(&self, call: &Call, place: usize, kind: StructKind, text: &str) -> Value {
         if let Some((bytes, is_cut)) = text_behind(kind, call, place) {
             return Value::Bytes {

@@ -348,6 +348,13 @@ fn who_lets_another_go_on_counts_at_the_entry_whenever_it_returns() {
         passes(&format!("sequence: [ {lets_go}, {goes_on} ]"), trace);
         fails(&format!("sequence: [ {goes_on}, {lets_go} ]"), trace);
     }
+    // What only asks finds no lock, and lets nobody go on.
+    let asks = "P1 20-50 fcntl(cmd=F_SETLK, arg={l_type=F_UNLCK}) = 0\n\
+                P2 10-60 fcntl(cmd=F_GETLK, arg={l_type=F_UNLCK}) = 0";
+    fails(
+        "sequence: [ fcntl: { cmd: F_GETLK }, fcntl: { cmd: F_SETLK } ]",
+        asks,
+    );
 }
 
 #[test]

@@ -154,23 +154,28 @@ const IMPOSSIBLE: &[Refused] = &[
     ),
     (
         "openat: { path: { glob: @'$HOME/*' } }",
-        "no shell reads this, so a path is never `$HOME/*`",
-        Some("write the path itself, or { text: ... } for how the program spelled it"),
+        "no shell reads `$HOME/*`: it would be a file of that very name",
+        Some("write the path itself; a file that is called so is `./$HOME/*`"),
     ),
     (
         "openat: { path: { prefix: @'~/' } }",
-        "no shell reads this, so a path is never `~/`",
-        Some("write the path itself, or { text: ... } for how the program spelled it"),
+        "no shell reads `~/`: it would be a file of that very name",
+        Some("write the path itself; a file that is called so is `./~/`"),
     ),
     (
         "openat: { path: [a, { glob: @'{b,c}.txt' }] }",
-        "no shell reads this, so a path is never `{b,c}.txt`",
-        Some("write the path itself, or { text: ... } for how the program spelled it"),
+        "a glob has no alternatives in braces",
+        Some("write a list of globs; files that are called so are `./{b,c}.txt`"),
     ),
     (
         "openat: { path: { regex: @'^$DIR/a' } }",
         "`$` is the end of the text, so nothing is ever behind it",
-        Some("the working directory is `\\$DIR`"),
+        Some("write `\\$` for the letter, as in `\\$DIR`"),
+    ),
+    (
+        "openat: { path: { regex: @'($DIR|/tmp)/a' } }",
+        "`$` is the end of the text, so nothing is ever behind it",
+        Some("write `\\$` for the letter, as in `\\$DIR`"),
     ),
     (
         "openat: { process: @2 }",
