@@ -20,7 +20,7 @@ pub(super) fn fault(
         leads: matches!(named.field.kind, FieldKind::Path | FieldKind::File),
         is_descriptor: named.field.kind == FieldKind::File,
         is_program: named.word == "program",
-        is_address: named.word == "address",
+        is_address: named.word == "address" && !named.event.contains(':'),
     };
     asked.fault(test, at)
 }

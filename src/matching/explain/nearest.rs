@@ -63,6 +63,9 @@ pub(super) fn difference(deed: &Deed, word: &str, test: &Test, bindings: &Bindin
     let Some(part) = deed.part(word) else {
         let (wanted, name) = (wanted(word, test, bindings, None), &deed.name);
         return match deed.unseen {
+            _ if word == "function" && deed.part("ip").is_some() => {
+                format!("{word}: expected {wanted}, and no symbol names the place of this `{name}`")
+            }
             Some(_) => format!("{word}: expected {wanted}, and it was not seen"),
             None => format!("{word}: expected {wanted}, and this `{name}` has none"),
         };
