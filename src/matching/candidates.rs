@@ -80,10 +80,21 @@ pub(super) fn field_fits(
         Some(part) if part.value == Value::Unread && deed.is_behind(word) => Answer::Unknown,
         Some(part) => named::holds(test, &part, matcher.is_closed, captures),
         // It may be among the arguments that were not seen.
-        None if deed.unseen.is_some() && word != "returns" => Answer::Unknown,
+        None if may_be_unseen(deed, word) => Answer::Unknown,
         // No call chain was recorded for this event.
         None if matches!(word, "stack" | "from") => Answer::Unknown,
         None => elsewhere::holds(deed, matcher, (word, test), captures),
+    }
+}
+
+/// Whether a field that a deed does not show may be there all the same. What a call that starts a
+/// program hides is its environment.
+fn may_be_unseen(deed: &Deed, word: &str) -> bool {
+    let starts = matches!(&*deed.name, "execve" | "execveat");
+    match deed.unseen {
+        Some("...") if starts => word == "envp",
+        Some(_) => word != "returns",
+        None => false,
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) fn holds(
     match word {
         // Which of them a capture stands for is not said.
         "path" | "fd" if is_any_free(test, captures) => Answer::No,
+        // Which are open among them is not told.
+        "fd" if &*deed.name == "close_range" => Answer::Unknown,
         "path" => each(deed, matcher, is_path, test, captures),
         "fd" => each(deed, matcher, is_descriptor, test, captures),
         "data" => Answer::unless_more(false, moves_gathered(&deed.name)),
@@ -57,9 +59,12 @@ fn is_path(part: &Part) -> bool {
     }
 }
 
+/// What calls with two paths have for the folders that these begin in.
+const FOLDERS: [&str; 5] = ["dfd", "olddfd", "newdfd", "from_dfd", "to_dfd"];
+
 /// Whether it is a descriptor of which a call says what is done to it, and not the folder that a
 /// path begins in.
 fn is_descriptor(part: &Part) -> bool {
     let is_one = matches!(part.value, Value::File { .. } | Value::UnknownFile { .. });
-    is_one && part.alias != Some("dir") && !part.name.ends_with("dfd")
+    is_one && part.alias != Some("dir") && !FOLDERS.contains(&&*part.name)
 }

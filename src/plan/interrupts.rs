@@ -1,11 +1,13 @@
-//! Events that fire in interrupts, and so belong to no task.
+//! Events that fire in interrupts or in tasks of the kernel, and so belong to no task of a run.
 
 use super::EventsPlan;
+use perf_records::glob::glob;
 
-// Completions of requests by devices, and timers. The kernel fires these on the CPU that the
-// interrupt comes to, whatever task runs there: a task's or a control group's events get only those
-// that interrupt a task of theirs.
-const IN_INTERRUPTS: [&str; 13] = [
+// Completions of requests by devices, packets that come in, timers, and what tasks of the kernel do
+// for others later. The kernel fires these on the CPU that the interrupt comes to, whatever task
+// runs there, or in a task of its own: a task's or a control group's events get only those that
+// fire while a task of theirs runs.
+const OF_NOBODY: [&str; 34] = [
     "ata:ata_qc_complete_done",
     "ata:ata_qc_complete_failed",
     "block:block_bio_complete",
@@ -13,21 +15,43 @@ const IN_INTERRUPTS: [&str; 13] = [
     "block:block_rq_complete",
     "block:block_rq_error",
     "dma_fence:dma_fence_signaled",
+    "irq:*",
+    "jbd2:*",
+    "napi:*",
+    "net:napi_*",
+    "net:netif_r*",
     "nvme:nvme_complete_rq",
+    "rcu:*",
+    "sched:sched_process_free",
     "scsi:scsi_dispatch_cmd_done",
     "scsi:scsi_dispatch_cmd_timeout",
-    "timer:hrtimer_expire_entry",
-    "timer:hrtimer_expire_exit",
-    "timer:timer_expire_entry",
+    "skb:*",
+    "sock:inet_sock_set_state",
+    "tcp:tcp_ca_event",
+    "tcp:tcp_cong_state_set",
+    "tcp:tcp_probe",
+    "tcp:tcp_receive_reset",
+    "tcp:tcp_retransmit_*",
+    "tcp:tcp_send_reset",
+    "thermal:*",
+    "timer:hrtimer_expire_*",
+    "timer:tick_stop",
+    "timer:timer_expire_*",
+    "udp:udp_fail_queue_rcv_skb",
+    "vmscan:mm_vmscan_kswapd_*",
+    "workqueue:workqueue_execute_*",
+    "writeback:writeback_exec",
+    "writeback:writeback_start",
 ];
 
 /// Why such an event, as the end of a span, says nothing of a workload.
-pub const WHY_OF_NOBODY: &str = "it fires in interrupts, which belong to no task, and only those that interrupt the workload are recorded";
+pub const WHY_OF_NOBODY: &str = "it fires in interrupts or in tasks of the kernel, and only what comes while a task of the workload runs is recorded";
 
-/// Whether an event fires in interrupts, so that it is chance which of them are recorded.
+/// Whether an event fires in interrupts or in tasks of the kernel, so that it is chance which of
+/// them are recorded.
 #[must_use]
 pub fn is_of_nobody(name: &str) -> bool {
-    IN_INTERRUPTS.contains(&name)
+    OF_NOBODY.iter().any(|pattern| glob(pattern, name))
 }
 
 impl EventsPlan {

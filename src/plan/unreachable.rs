@@ -66,6 +66,7 @@ impl Asked {
             }
             Test::Is(Literal::Text(text)) => {
                 let fault = self.of_length(text, key("equals"));
+                let fault = fault.or_else(|| self.of_shell(text, key("equals")));
                 let fault = fault.or_else(|| self.of_kind(text, key("equals")));
                 let fault = fault.or_else(|| self.of_address(text, key("equals")));
                 fault.or_else(|| self.of_text(text, climbs(text.as_bytes()), key("equals")))
@@ -79,15 +80,13 @@ impl Asked {
                 if self.leads && !is_prefix && has_alternatives(text) {
                     return Some(Fault {
                         message: "a glob has no alternatives in braces".to_owned(),
-                        help: Some(format!(
-                            "write a list of globs; files that are called so are `./{}`",
-                            text.escape_debug()
-                        )),
+                        help: Some("write a list of globs".to_owned()),
                         at,
                     });
                 }
                 let climbs = climbs(parts.as_bytes());
-                fault.flatten().or_else(|| self.of_text(text, climbs, at))
+                let fault = fault.flatten().or_else(|| self.of_shell(text, at.clone()));
+                fault.or_else(|| self.of_text(text, climbs, at))
             }
             Test::Contains(all) => {
                 let at = key("contains");
@@ -119,6 +118,18 @@ impl Asked {
                 text.escape_debug()
             ),
             help: Some("its path is in `execve: { path: ... }`".to_owned()),
+            at,
+        })
+    }
+
+    /// A path as a shell would read it.
+    fn of_shell(self, text: &str, at: KeyPath) -> Option<Fault> {
+        let shown = text.escape_debug();
+        (self.leads && is_for_a_shell(text)).then(|| Fault {
+            message: format!("no shell reads `{shown}`: it would be a file of that very name"),
+            help: Some(format!(
+                "write the path itself; a file that is called so is `./{shown}`"
+            )),
             at,
         })
     }
@@ -161,15 +172,6 @@ impl Asked {
                 at,
             });
         }
-        if self.leads && is_for_a_shell(text) {
-            return Some(Fault {
-                message: format!("no shell reads `{shown}`: it would be a file of that very name"),
-                help: Some(format!(
-                    "write the path itself; a file that is called so is `./{shown}`"
-                )),
-                at,
-            });
-        }
         (self.leads && climbs).then(|| Fault {
             message: format!("a path is compared by where it leads, so none is ever `{shown}`"),
             help: Some(SPELLED.to_owned()),
@@ -182,15 +184,20 @@ impl Asked {
 /// behind a backslash.
 fn is_behind_the_end(regex: &str) -> bool {
     let mut letters = regex.chars().peekable();
-    let mut is_class = false;
+    let mut classes = 0;
     while let Some(letter) = letters.next() {
         match letter {
             '\\' => {
                 letters.next();
             }
-            '[' => is_class = true,
-            ']' => is_class = false,
-            '$' if !is_class => {
+            '[' => {
+                classes += 1;
+                letters.next_if_eq(&'^');
+                // In front it is a letter.
+                letters.next_if_eq(&']');
+            }
+            ']' if classes > 0 => classes -= 1,
+            '$' if classes == 0 => {
                 let behind = letters.peek();
                 if behind.is_some_and(|c| c.is_alphanumeric() || *c == '/') {
                     return true;
@@ -209,8 +216,7 @@ fn is_for_a_shell(text: &str) -> bool {
         let is_directory = rest == "DIR" || rest.starts_with("DIR/") || rest.starts_with("DIR*");
         !is_directory && rest.starts_with(|c: char| c.is_ascii_uppercase() || c == '{')
     });
-    let is_relative = !text.starts_with('/') && !text.starts_with("./");
-    text == "~" || text.starts_with("~/") || is_variable || is_relative && text.contains("${")
+    text == "~" || text.starts_with("~/") || is_variable
 }
 
 /// Whether a glob has alternatives in braces, as those of a shell have.

@@ -73,7 +73,8 @@ impl Writer<'_> {
                 is_cut,
             };
         }
-        let inside = text
+        let given = text.split_once(" => ").map_or(text, |(given, _)| given);
+        let inside = given
             .strip_prefix('[')
             .and_then(|rest| rest.strip_suffix(']'));
         let number = inside.and_then(|inside| inside.parse().ok());

@@ -38,6 +38,27 @@ fn what_most_calls_have_under_one_name_is_found_under_others() {
         &[],
     );
     table(
+        "P1 dup2(oldfd=<1 stdout #1>, newfd=9) = 9",
+        "dup2",
+        &["fd: stdout"],
+        &["fd: stderr"],
+        &[],
+    );
+    table(
+        "P1 close_range(fd=3, max_fd=9, flags=0) = 0",
+        "close_range",
+        &[],
+        &[],
+        &["fd: a"],
+    );
+    table(
+        "P1 execve(filename:path=p\"a\", argv=[\"a\"], ...) = 0",
+        "execve",
+        &["path: a"],
+        &["flags: O_CREAT", "mode: 384", "fd: a"],
+        &["envp: { contains: A }"],
+    );
+    table(
         "P1 sendmsg(fd=<3 unix #1>, msg=message) = 5",
         "sendmsg",
         &[],
