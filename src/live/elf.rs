@@ -52,6 +52,21 @@ pub fn machine(bytes: &[u8]) -> Option<u16> {
     Some(elf.elf_header().e_machine(elf.endian()).0)
 }
 
+/// Whether a program of a 64-bit machine has a note of this owner and kind in what is loaded of it.
+#[must_use]
+pub fn has_note(bytes: &[u8], owner: &[u8], kind: u32) -> bool {
+    let Ok(elf) = Elf::parse(bytes) else {
+        return false;
+    };
+    let endian = elf.endian();
+    let mut headers = elf.elf_program_headers().iter();
+    let notes = headers.find_map(|header| header.notes(endian, bytes).ok().flatten());
+    notes.is_some_and(|notes| {
+        let mut notes = notes.filter_map(Result::ok);
+        notes.any(|note| note.name() == owner && note.n_type(endian).0 == kind)
+    })
+}
+
 /// The path of the loader of a program of a 64-bit machine; a static program has none.
 #[must_use]
 pub fn interpreter(bytes: &[u8]) -> Option<&str> {

@@ -2,9 +2,10 @@
 //! that is embedded in it.
 //!
 //! # References
-//! Documentation/arch/x86/boot.rst (the header of a bzImage); `kernel/configs.c` (`IKCFG_ST`).
+//! `kernel/configs.c` (`IKCFG_ST`).
 
 use super::kernel::Kernel;
+use super::packed::{self, MOST};
 use perf_records::units::shown_path;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -123,13 +124,11 @@ fn beside(image: &Path) -> Option<PathBuf> {
     all.into_iter().find(|path| path.is_file())
 }
 
-/// The most bytes that are unpacked of an image.
-const MOST: u64 = 512 << 20;
-
 /// Returns the configuration that is embedded in an image (`CONFIG_IKCONFIG`).
 fn embedded(image: &[u8]) -> Option<String> {
-    let payload = payload(image).and_then(unpacked);
-    let kernel = payload.as_deref().unwrap_or(image);
+    // What was unpacked before an error is looked into too.
+    let payload = packed::payload(image).and_then(packed::unpacked);
+    let kernel = payload.as_ref().map_or(image, |it| &it.bytes);
     const START: &[u8] = b"IKCFG_ST";
     let at = kernel.windows(START.len()).position(|it| it == START)?;
     let packed = kernel.get(at.saturating_add(START.len())..)?;
@@ -140,59 +139,12 @@ fn embedded(image: &[u8]) -> Option<String> {
     read.is_ok().then_some(text)
 }
 
-/// Returns the packed kernel of a bzImage.
-fn payload(image: &[u8]) -> Option<&[u8]> {
-    let word = |at: usize| {
-        let bytes = image.get(at..at.checked_add(4)?)?;
-        let word = u32::from_le_bytes(bytes.try_into().ok()?);
-        usize::try_from(word).ok()
-    };
-    if image.get(0x202..0x206)? != b"HdrS" {
-        return None;
-    }
-    // `setup_sects`, where 0 means 4; `payload_offset` and `payload_length`.
-    let sectors = match *image.get(0x1f1)? {
-        0 => 4,
-        sectors => usize::from(sectors),
-    };
-    let setup = sectors.checked_add(1)?.checked_mul(512)?;
-    let start = setup.checked_add(word(0x248)?)?;
-    image.get(start..start.checked_add(word(0x24c)?)?)
-}
-
-/// Unpacks it; the size of the unpacked kernel stands behind it. `None` for another packing.
-fn unpacked(payload: &[u8]) -> Option<Vec<u8>> {
-    let mut plain = Vec::new();
-    // What was unpacked before an error is looked into too.
-    let _cut = match payload {
-        [0x1f, 0x8b, ..] => flate2::read::GzDecoder::new(payload)
-            .take(MOST)
-            .read_to_end(&mut plain),
-        [0xfd, b'7', b'z', b'X', ..] => lzma_rust2::XzReader::new(payload, false)
-            .take(MOST)
-            .read_to_end(&mut plain),
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => zstd::stream::Decoder::new(payload)
-            .ok()?
-            .single_frame()
-            .take(MOST)
-            .read_to_end(&mut plain),
-        _ => return None,
-    };
-    (!plain.is_empty()).then_some(plain)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
+    use crate::matrix::packed::tests::{gzip, image};
 
     const TEXT: &str = "# x\nCONFIG_PCI=y\nCONFIG_9P_FS=m\n# CONFIG_VIRTIO_PCI is not set\n";
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-        packed.write_all(bytes).unwrap();
-        packed.finish().unwrap()
-    }
 
     /// A kernel with its configuration in it.
     fn kernel() -> Vec<u8> {
@@ -202,19 +154,6 @@ mod tests {
             b"IKCFG_ED",
         ]
         .concat()
-    }
-
-    /// A bzImage of two sectors of set-up.
-    fn image(packed: &[u8]) -> Vec<u8> {
-        let mut image = vec![0; 3 * 512 + 16];
-        image[0x1f1] = 2;
-        image[0x202..0x206].copy_from_slice(b"HdrS");
-        image[0x248..0x24c].copy_from_slice(&16_u32.to_le_bytes());
-        let length = u32::try_from(packed.len() + 4).unwrap();
-        image[0x24c..0x250].copy_from_slice(&length.to_le_bytes());
-        image.extend(packed);
-        image.extend([1, 2, 3, 4]);
-        image
     }
 
     #[test]

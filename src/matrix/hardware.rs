@@ -55,7 +55,8 @@ pub(super) fn machine(arch: Architecture, accelerator: Accelerator) -> [&'static
 /// and change nothing that is observed. The emulated time stamp counter is the host's own: on a
 /// busy machine a kernel that measures its rate may be far off, and with it all its timeouts. Its
 /// check of the timer, which waits for ten ticks by counting loops, takes a busy host for a machine
-/// without a timer (check_timer()).
+/// without a timer (check_timer()). Its tests of its ciphers take an emulator most of a second
+/// (`cryptomgr.notests`, crypto/algboss.c).
 pub(super) fn kernel_words(arch: Architecture, accelerator: Accelerator) -> String {
     let mut words = match arch {
         Architecture::Amd64 => "console=ttyS0 tsc=reliable".to_owned(),
@@ -63,6 +64,7 @@ pub(super) fn kernel_words(arch: Architecture, accelerator: Accelerator) -> Stri
     };
     words.push_str(" quiet panic=-1 mitigations=off random.trust_cpu=on");
     if accelerator == Accelerator::Tcg {
+        words.push_str(" cryptomgr.notests");
         if arch == Architecture::Amd64 {
             words.push_str(" no_timer_check");
             let rate = tsc_khz().map(|khz| format!(" tsc_early_khz={khz}"));

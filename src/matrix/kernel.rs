@@ -4,6 +4,7 @@ use super::cache::{self, CacheError};
 use super::config::{Config, TO_TRACE};
 use super::fetch::{self, FetchError, Wanted};
 use super::image;
+use super::packed;
 use super::why::Printed;
 use crate::scenario::{Architecture, Hardware, KernelSource, KernelSpec};
 use perf_records::units::shown_path;
@@ -18,7 +19,7 @@ pub struct Kernel {
     pub name: String,
     /// The architecture that it is for.
     pub arch: Architecture,
-    /// Its image: a bzImage, or arm64's Image.
+    /// Its image: a bzImage, the kernel that one holds, or arm64's Image.
     pub image: PathBuf,
     /// Its `lib/modules/RELEASE`; `None` if all that a guest needs is built in.
     pub modules: Option<PathBuf>,
@@ -339,11 +340,12 @@ fn unpacked(name: String, fetched: &Path) -> Result<Kernel, KernelError> {
         boot.join(format!("config-{release}")),
         modules.join("config"),
     ]);
+    let image = packed::plain(fetched, image.ok_or_else(|| lacks("image"))?);
     Ok(Kernel {
         config,
         modules: Some(modules),
         fetched: Some(fetched.to_owned()),
-        ..Kernel::new(name.clone(), image.ok_or_else(|| lacks("image"))?)
+        ..Kernel::new(name.clone(), image)
     })
 }
 

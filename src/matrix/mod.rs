@@ -27,6 +27,7 @@ mod job;
 mod kernel;
 mod kvm;
 mod modules;
+mod packed;
 mod port;
 mod renames;
 mod results;
