@@ -106,16 +106,8 @@ impl Host {
     /// Where the kernel's code begins, and where it ends; `None` where this user may not know.
     #[must_use]
     pub fn kernel_code(&self) -> Option<(u64, u64)> {
-        let symbols = self.read("proc/kallsyms").ok()?;
-        let address = |name: &str| {
-            let line = symbols.lines().find(|line| {
-                let mut columns = line.split_whitespace().skip(2);
-                columns.next() == Some(name) && columns.next().is_none()
-            })?;
-            u64::from_str_radix(line.split(' ').next()?, 16).ok()
-        };
-        let start = address("_text").filter(|start| *start != 0)?;
-        Some((start, address("_etext")?))
+        let find = || kernel_code(&self.read("proc/kallsyms").ok()?);
+        *self.kernel_code.get_or_init(find)
     }
 
     /// The form of a page of ftrace's ring, and that of an event's header there.
@@ -217,6 +209,18 @@ fn whole(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Finds the places of `_text` and `_etext` among the kernel's symbols: a hundred thousand lines,
+/// so that only the ends of lines are compared. Behind the name of a module's stands the module.
+fn kernel_code(symbols: &str) -> Option<(u64, u64)> {
+    let address = |name: &str| {
+        let (before, _) = symbols.split_once(&format!(" {name}\n"))?;
+        let line = before.rsplit('\n').next()?;
+        u64::from_str_radix(line.split(' ').next()?, 16).ok()
+    };
+    let start = address("_text").filter(|start| *start != 0)?;
+    Some((start, address("_etext")?))
+}
+
 fn code(maps: &str) -> impl Iterator<Item = CodeMapping> {
     maps.lines().filter_map(|line| {
         let mut columns = line.splitn(6, ' ');
@@ -274,6 +278,37 @@ mod tests {
             read.last().map(|code| (code.protection, code.flags)),
             Some((7, 1))
         );
+    }
+
+    #[test]
+    fn the_kernels_code_is_found_by_whole_names_of_the_kernel_itself_and_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |symbols: &str| {
+            std::fs::create_dir_all(folder.path().join("proc")).unwrap();
+            std::fs::write(folder.path().join("proc/kallsyms"), symbols).unwrap();
+        };
+        let of = |symbols: &str| {
+            write(symbols);
+            Host::at(folder.path()).kernel_code()
+        };
+        let symbols = "0000000000000000 A fixed\n\
+                       ffffffff80000000 T _texts\n\
+                       ffffffff80000010 T x_text\n\
+                       ffffffff81000000 T _text\n\
+                       ffffffffc0001000 t _etext\t[module]\n\
+                       ffffffff82000000 T _etext\n";
+        let found = Some((0xffff_ffff_8100_0000, 0xffff_ffff_8200_0000));
+        assert_eq!(of(symbols), found);
+        assert_eq!(
+            of("0000000000000000 T _text\n0000000000000000 T _etext\n"),
+            None
+        );
+        assert_eq!(of("ffffffff81000000 T _text\n"), None);
+        write(symbols);
+        let host = Host::at(folder.path());
+        assert_eq!(host.kernel_code(), found);
+        write("");
+        assert_eq!(host.kernel_code(), found);
     }
 
     #[test]

@@ -68,6 +68,7 @@ pub struct Host {
     root: PathBuf,
     is_running: bool,
     tracefs: OnceLock<Result<Tracefs, TracefsError>>,
+    kernel_code: OnceLock<Option<(u64, u64)>>,
     formats: Mutex<HashMap<TracepointName, Arc<Format>>>,
 }
 
@@ -160,6 +161,7 @@ impl Host {
             root: root.to_owned(),
             is_running: false,
             tracefs: OnceLock::new(),
+            kernel_code: OnceLock::new(),
             formats: Mutex::default(),
         }
     }
