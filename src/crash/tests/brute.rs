@@ -7,15 +7,32 @@ mod logs;
 mod naive;
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use crate::crash::{Coverage, Log, Model, Pieces};
 use logs::Dice;
 
+/// The threads that share the logs: with one, this test would go on for long when all others have
+/// ended.
+const THREADS: u64 = 4;
+
 /// Compares the states of `count` logs; returns how many there were. Each tenth log has at most
 /// `many` pieces, the others `few`.
-fn compare(count: u64, (few, many): (usize, usize), seed: u64) -> usize {
+fn compare(count: u64, bounds: (usize, usize), seed: u64) -> usize {
+    std::thread::scope(|scope| {
+        let shares =
+            (0..THREADS).map(|share| share * count / THREADS..(share + 1) * count / THREADS);
+        let threads: Vec<_> = shares
+            .map(|cases| scope.spawn(move || compare_share(cases, bounds, seed)))
+            .collect();
+        let states = threads.into_iter().map(|thread| thread.join());
+        states.map(|states| states.expect("a share")).sum()
+    })
+}
+
+fn compare_share(cases: Range<u64>, (few, many): (usize, usize), seed: u64) -> usize {
     let mut states = 0;
-    for case in 0..count {
+    for case in cases {
         let mut dice = Dice(seed.wrapping_mul(0x1_0000_0001).wrapping_add(case));
         let model = logs::model(&mut dice);
         let pieces = if case % 10 == 0 { many } else { few };

@@ -17,9 +17,11 @@ fn searched(text: &str, trace: &[Deed], most: u64) -> (Found, u64) {
 
 /// The same lines so often, one after the other; `%` becomes the number of the turn.
 fn turns(lines: &str, many: u64) -> Vec<Deed> {
+    let alike = (!lines.contains('%')).then(|| deeds(lines));
     let mut all = Vec::new();
     for turn in 0..many {
-        for mut deed in deeds(&lines.replace('%', &turn.to_string())) {
+        let of_turn = || deeds(&lines.replace('%', &turn.to_string()));
+        for mut deed in alike.clone().unwrap_or_else(of_turn) {
             deed.entered += 1000 * turn;
             deed.left += 1000 * turn;
             all.push(deed);
@@ -30,7 +32,7 @@ fn turns(lines: &str, many: u64) -> Vec<Deed> {
 
 #[test]
 fn what_nothing_can_follow_is_not_tried() {
-    let mut trace = turns("P1 write(fd=1) = 1", 100_000);
+    let mut trace = turns("P1 write(fd=1) = 1", 20_000);
     let hundred = format!("sequence: [ {} ]", ["write"; 100].join(", "));
     // A step, and the one before it that it cannot be as well.
     assert_eq!(searched(&hundred, &trace, MOST_TRIES), (Found::All, 199));
