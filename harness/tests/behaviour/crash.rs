@@ -34,7 +34,7 @@ fn python(script: &str, crash: &str) -> Project {
 
 fn scenario(project: &Project, workload: &str, crash: &str) {
     let text = format!(
-        "workload: {{ {workload}, files: {{ old: \"old\\n\" }} }}\n\
+        "workload: {{ {workload}, files: {{ old: \"old\\n\" }}, timeout: 60s }}\n\
          trace: {{ events: [{{ syscalls: [fsync] }}] }}\ncrash: {{ {crash} }}\nsnapshot: false\n"
     );
     project.scenario("it", &text);
