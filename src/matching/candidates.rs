@@ -78,6 +78,10 @@ pub(super) fn field_fits(
     match deed.part(word) {
         // Whether there is one is not known either.
         Some(part) if part.value == Value::Unread && deed.is_behind(word) => Answer::Unknown,
+        // Which are open between both ends is not told.
+        Some(part) if word == "fd" && &*deed.name == "close_range" => {
+            named::holds(test, &part, matcher.is_closed, captures).or(Answer::Unknown)
+        }
         Some(part) => named::holds(test, &part, matcher.is_closed, captures),
         // It may be among the arguments that were not seen.
         None if may_be_unseen(deed, word) => Answer::Unknown,

@@ -20,8 +20,6 @@ pub(super) fn holds(
     match word {
         // Which of them a capture stands for is not said.
         "path" | "fd" if is_any_free(test, captures) => Answer::No,
-        // Which are open among them is not told.
-        "fd" if &*deed.name == "close_range" => Answer::Unknown,
         "path" => each(deed, matcher, is_path, test, captures),
         "fd" => each(deed, matcher, is_descriptor, test, captures),
         "data" => Answer::unless_more(false, moves_gathered(&deed.name)),
