@@ -1,14 +1,18 @@
 //! What the rooms of this crate share: how a process ends, what it may use and used, what is to be
 //! counted and probed.
 
+mod file_id;
 mod limits;
 mod modifiers;
 mod probe;
 mod software;
 
+pub use file_id::FileId;
 pub use limits::{Limit, Limits, Struck, Survivor, Usage, User};
 pub use modifiers::{WrongModifier, read as read_modifiers};
-pub use probe::{GETNAME, Probe, ProbeArgument, ProbeKind, ProbePlace, ProbeSyntax, VFS_GETNAME};
+pub use probe::{
+    CALLER, ENTRIES, GETNAME, Probe, ProbeArgument, ProbeKind, ProbePlace, ProbeSyntax, VFS_GETNAME,
+};
 pub use software::{SoftwareEvent, SoftwareKind};
 
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,7 @@
 //! Every record is accounted for: counter = records + lost + overwritten, for each event.
 
+use super::counter_account::CounterAccount;
+use super::untold::{OtherFile, UntoldReturns};
 use perf_records::units::count_of;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -88,42 +90,6 @@ impl fmt::Display for EventAccount {
     }
 }
 
-/// What was counted of an event that leaves no records.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CounterAccount {
-    /// The event.
-    pub name: String,
-    /// How often it happened while it was counted; nanoseconds of a clock.
-    pub value: u64,
-    /// How long it was to be counted, over all tasks, in nanoseconds.
-    pub enabled: u64,
-    /// How long it was, in nanoseconds: less where events share the counters of a processor.
-    pub running: u64,
-}
-
-impl CounterAccount {
-    /// Whether it was counted all the time.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        self.running == self.enabled
-    }
-}
-
-impl fmt::Display for CounterAccount {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            name,
-            value,
-            enabled,
-            running,
-        } = self;
-        write!(
-            f,
-            "`{name}`: {value} counted in {running} of {enabled} ns: it shared a counter with other events"
-        )
-    }
-}
-
 /// The account of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
@@ -203,6 +169,12 @@ pub struct Account {
     /// them.
     #[serde(default)]
     pub differing: u64,
+    /// The events of which the kernel left returns out, or may have: one entry each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untold_returns: Vec<UntoldReturns>,
+    /// The probes in whose place another file was executed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_files: Vec<OtherFile>,
     /// What was counted without records.
     #[serde(default)]
     pub counters: Vec<CounterAccount>,
@@ -252,6 +224,8 @@ impl Account {
             && self.half_made == 0
             && !self.never_started
             && !self.other_cpus
+            && self.untold_returns.is_empty()
+            && self.other_files.is_empty()
             && self.lost_records == 0
     }
 
@@ -294,9 +268,25 @@ impl Account {
         throttled.into_iter().collect()
     }
 
+    /// What probes did not tell: the event, and a line of what is wrong with it.
+    pub fn of_probes(&self) -> impl Iterator<Item = (&str, String)> {
+        let returns = self.untold_returns.iter();
+        let returns = returns.map(|it| (it.name.as_str(), it.to_string()));
+        let files = self.other_files.iter();
+        returns.chain(files.map(|it| (it.name.as_str(), it.to_string())))
+    }
+
     /// What is wrong with it, a line each; empty for a complete one.
     #[must_use]
     pub fn complaints(&self) -> Vec<String> {
+        let mut lines = self.of_all();
+        lines.extend(self.of_probes().map(|(_, line)| line));
+        lines
+    }
+
+    /// What is wrong with it apart from single [probes](Self::of_probes), a line each.
+    #[must_use]
+    pub fn of_all(&self) -> Vec<String> {
         let wrong = self.events.iter().filter(|event| !event.is_complete());
         let broke_off = "the harness was asked to end before it had read all records";
         let broke_off = self.broke_off.then(|| broke_off.to_owned());

@@ -7,6 +7,7 @@
 
 mod account;
 mod counter;
+mod counter_account;
 mod draining;
 mod error;
 mod group;
@@ -18,10 +19,12 @@ mod recorded;
 mod request;
 mod rings;
 mod sleepers;
+mod untold;
 mod written;
 
-pub use account::{Account, CounterAccount, EventAccount, full_rings};
+pub use account::{Account, EventAccount, full_rings};
 pub use counter::{Counted, Counter};
+pub use counter_account::CounterAccount;
 pub use error::OpenError;
 pub use group::CounterGroup;
 pub use overwriting::{Overwriting, Overwritten};
@@ -30,6 +33,7 @@ pub use recorded::{Opened, Subject};
 pub use request::{EventRequest, Follow, Origin, can_count_for};
 pub use rings::{RingChoice, RingPages, Rings};
 pub use sleepers::{NotAsleep, Sleepers};
+pub use untold::{OtherFile, UntoldReturns};
 
 use open::{Wanted, open_all};
 use request::{SIDE_BAND, request_attr, side_band_attr};

@@ -41,6 +41,14 @@ pub enum ProbeError {
     /// The kernel does not take it and does not say why.
     #[error("the kernel refuses it")]
     Unexplained(#[source] io::Error),
+    /// The program or library cannot be mapped, or the mapping cannot be recorded.
+    #[error("cannot look how `{path}` is mapped")]
+    Mapped {
+        /// The program or library.
+        path: PathBuf,
+        /// The error of doing it.
+        source: io::Error,
+    },
     /// The janitor that removes it could not be started.
     #[error("cannot start the janitor, which removes probes when the harness is killed")]
     Janitor(#[source] io::Error),

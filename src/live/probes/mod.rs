@@ -8,9 +8,11 @@ mod convention;
 mod dwarf;
 mod elf;
 mod error;
+mod mapped;
 mod names;
 mod registry;
 
 pub use elf::{Binary, Found};
 pub use error::{ArgumentError, ElfError, ProbeError};
+pub use mapped::Mapped;
 pub use registry::{Registered, Registry};

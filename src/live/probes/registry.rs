@@ -3,6 +3,7 @@
 use super::convention::{Function, passing};
 use super::elf::Binary;
 use super::error::{ArgumentError, ProbeError};
+use super::mapped::Mapped;
 use crate::files;
 use crate::host::{Host, ProbeList};
 use crate::sys::process::{Janitor, ProbeDuty};
@@ -57,6 +58,8 @@ pub struct Registered {
     pub format: Arc<Format>,
     /// The text of that.
     pub format_text: String,
+    /// The file that it is in; `None` for the kernel.
+    pub mapped: Option<Mapped>,
 }
 
 #[derive(Debug)]
@@ -108,7 +111,7 @@ impl Registry {
         let event = format!("p{}", self.next.fetch_add(1, Ordering::Relaxed));
         let mut arguments = probe.arguments.clone();
         arguments.iter_mut().for_each(name_result);
-        let (list, place, _open) = match file {
+        let (list, place, open) = match file {
             None => (ProbeList::Kernel, in_kernel(probe, host), None),
             Some(path) => {
                 let (place, open) = in_file(probe, path, &mut arguments)?;
@@ -141,6 +144,10 @@ impl Registry {
             registry: Arc::clone(self),
             name: CString::new(event.as_str()).unwrap_or_default(),
         };
+        let mapped = open.zip(file).map(|(open, path)| {
+            let path = path.to_owned();
+            Mapped::of(open).map_err(|source| ProbeError::Mapped { path, source })
+        });
         let text = host.probe_format(&self.name, &event)?;
         let name = probe.name.split_once(':').map_or("", |(_, name)| name);
         // As people know it, and other tools that read a recording.
@@ -149,6 +156,7 @@ impl Registry {
             _event: made,
             format: Arc::new(format::parse(&text).map_err(ProbeError::Format)?),
             format_text: text,
+            mapped: mapped.transpose()?,
         })
     }
 }

@@ -10,6 +10,7 @@ pub mod disposed;
 pub mod gate;
 pub mod inode;
 pub mod landlock;
+pub mod mapping;
 pub mod mount;
 pub mod perf;
 pub mod pidfd;

@@ -210,6 +210,28 @@ impl Probe {
         Ok(Self { name, ..self })
     }
 
+    /// Returns the probe of the entries of a function of a program whose returns this one is of;
+    /// `None` for another kind. By its events it is known which returns the kernel leaves out.
+    #[must_use]
+    pub fn of_entries(&self) -> Option<Self> {
+        let (_, name) = self.name.split_once(':')?;
+        let caller = match cfg!(target_arch = "aarch64") {
+            true => "%x30",
+            // The call has just put it there.
+            false => "+0(%sp)",
+        };
+        (self.kind == ProbeKind::Uretprobe).then(|| Self {
+            name: format!("{ENTRIES}:{name}"),
+            kind: ProbeKind::Uprobe,
+            arguments: vec![ProbeArgument {
+                name: Some(CALLER.to_owned()),
+                value: caller.to_owned(),
+                ty: Some("x64".to_owned()),
+            }],
+            ..self.clone()
+        })
+    }
+
     /// The probe that perf's `trace` looks for to know the paths that calls are given, by another
     /// way: where perf takes a line of a function, which needs the kernel's debugging information,
     /// this takes the function's return.
@@ -237,6 +259,13 @@ impl Probe {
 /// Linux 6.19 and later; what gcc makes of the last, which inlines its beginning into others; as it
 /// is written.
 pub const GETNAME: [&str; 3] = ["do_getname", "getname_flags.part.0", "getname_flags"];
+
+/// What the names of probes begin with that only tell of the entries of functions whose returns are
+/// probed. No probe that a user writes has such a name.
+pub const ENTRIES: &str = "uretprobe_entries";
+
+/// The field of theirs that is the address to which the function returns.
+pub const CALLER: &str = "caller";
 
 /// What perf calls its probe of the kernel's `getname_flags()`.
 pub const VFS_GETNAME: &str = "probe:vfs_getname";

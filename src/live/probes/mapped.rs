@@ -1,0 +1,88 @@
+//! The file of a probe, as the kernel's records of mappings name it.
+
+use crate::sys::ring::Ring;
+use crate::sys::{mapping, perf};
+use crate::units::FileId;
+use perf_records::attr::{Attr, Maps, SAMPLE_TYPE, Source};
+use perf_records::record::{self, HEADER_SIZE, Header, Record};
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::sync::Arc;
+
+/// Room for a record with the longest path.
+const PAGES: usize = 4;
+
+/// The file of a probe.
+#[derive(Clone, Debug)]
+pub struct Mapped {
+    /// Its path, without symbolic links.
+    pub path: Vec<u8>,
+    /// What a mapping of it is recorded as.
+    pub id: FileId,
+    /// The file, and what tells whether it was written to since.
+    file: Arc<File>,
+    was: Content,
+}
+
+/// The length of a file, and when it was written to.
+type Content = (u64, i64, i64);
+
+impl Mapped {
+    /// Looks at an open file by mapping it: what other calls say of it need not be what records of
+    /// mappings say.
+    ///
+    /// # Errors
+    /// Those of `perf_event_open(2)`, `mmap(2)` and `fstat(2)`; `InvalidData` where the mapping has
+    /// no record.
+    pub(super) fn of(file: File) -> io::Result<Self> {
+        let was = content(&file.metadata()?);
+        let attr = Attr {
+            sample_type: SAMPLE_TYPE,
+            inherit: false,
+            enable_on_exec: false,
+            maps: Maps::All,
+            exclude_kernel: true,
+            ..Attr::counting(Source::DUMMY)
+        };
+        let event = perf::open(&attr.raw(), perf::Target::Myself, None)?;
+        let ring = Ring::map(event.as_fd(), PAGES)?;
+        perf::enable(event.as_fd())?;
+        mapping::map_once(file.as_fd())?;
+        perf::disable(event.as_fd())?;
+        let mut records = Vec::new();
+        let (head, tail) = (ring.head(), ring.tail());
+        ring.append(tail, head.saturating_sub(tail), &mut records);
+        let mut rest = records.as_slice();
+        while let Some(head) = rest.first_chunk() {
+            let size = usize::from(Header::from_bytes(*head).size).max(HEADER_SIZE);
+            let Some((bytes, behind)) = rest.split_at_checked(size) else {
+                break;
+            };
+            if let Ok(Record::Map(map, _)) = record::parse(bytes, &attr.layout())
+                && let (true, Some(id)) = (map.name.starts_with(b"/"), FileId::of(&map))
+            {
+                return Ok(Self {
+                    path: map.name.to_vec(),
+                    id,
+                    file: Arc::new(file),
+                    was,
+                });
+            }
+            rest = behind;
+        }
+        Err(io::ErrorKind::InvalidData.into())
+    }
+
+    /// Whether it is as it was: a probe stays at its place in the file, whatever is written there.
+    #[must_use]
+    pub fn is_unwritten(&self) -> bool {
+        let now = self.file.metadata();
+        now.is_ok_and(|now| content(&now) == self.was)
+    }
+}
+
+fn content(metadata: &Metadata) -> Content {
+    (metadata.len(), metadata.mtime(), metadata.mtime_nsec())
+}
