@@ -11,12 +11,13 @@ use super::following;
 use super::found::{Found, Sought};
 use super::memory::MemoryPlan;
 use super::operations::{self, Operations};
+use super::probes;
 use super::wanted::{Wanted, WantedEvent};
 use crate::matching::MARKING;
 use crate::trace::Naming;
 use perf_live::events::EventRequest;
 use perf_live::host::Catalogue;
-use perf_live::units::{Probe, SoftwareEvent};
+use perf_live::units::{CALLER, Probe, SoftwareEvent};
 use perf_records::attr::Source;
 use std::mem::take;
 use std::sync::Arc;
@@ -200,6 +201,13 @@ impl EventsPlan {
         Ok(())
     }
 
+    /// Whether programs or libraries have probes: others may come to be executed in their places.
+    #[must_use]
+    pub fn probes_files(&self) -> bool {
+        let mut probes = self.named.iter().filter_map(|it| it.probe.as_ref());
+        probes.any(|probe| probe.kind.is_of_user())
+    }
+
     fn add_event(
         &mut self,
         at: usize,
@@ -231,7 +239,7 @@ impl EventsPlan {
                     request.filter = either(request.filter.take(), sought.filter);
                     request.attr = request.attr.with_chain(wanted.chain);
                 }
-                None => self.add_found(at, found, wanted),
+                None => self.add_found(at, found, wanted, catalogue)?,
             }
         }
         Ok(())
@@ -246,7 +254,14 @@ impl EventsPlan {
         opened.find(is_it).map(|(request, _)| request)
     }
 
-    fn add_found(&mut self, at: usize, found: Found, wanted: &WantedEvent) {
+    fn add_found(
+        &mut self,
+        at: usize,
+        found: Found,
+        wanted: &WantedEvent,
+        catalogue: &dyn Catalogue,
+    ) -> Result<(), EventsError> {
+        let entries = probes::entries(at, (&found.name, found.probe.as_ref()), catalogue)?;
         let naming = Naming::Own(found.name.as_str().into());
         self.open(&found.name, &found.format, wanted.filter.clone(), naming);
         if let (Some(request), Some(planned)) = (self.requests.last_mut(), self.named.last_mut()) {
@@ -258,6 +273,18 @@ impl EventsPlan {
             planned.want = Some(at);
             planned.probe = found.probe.map(Arc::new);
         }
+        if let (Some((name, format)), Some(place)) = (entries, self.named.len().checked_sub(1)) {
+            let offset = |field| format.field(field).map(|field| field.offset);
+            if let (Some(function), Some(caller)) = (offset("__probe_ip"), offset(CALLER)) {
+                let meaning = Meaning::Entries {
+                    place,
+                    function,
+                    caller,
+                };
+                self.add(&name, format.id, None, meaning);
+            }
+        }
+        Ok(())
     }
 }
 

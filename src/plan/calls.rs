@@ -10,6 +10,7 @@ use super::memory::MemoryReader;
 use crate::trace::View;
 use perf_live::capture::{Half, OfCalls};
 use perf_live::host::{Catalogue, HostError};
+use perf_live::units::{ENTRIES, ProbeKind};
 use perf_records::format::Format;
 use perf_records::units::TracepointName;
 use std::collections::HashSet;
@@ -71,12 +72,27 @@ const OF_CALL: u64 = if cfg!(target_arch = "aarch64") {
     OF_INSTRUCTION | 1 << 4
 };
 
-/// The user registers with which one of the tracepoints of all calls tells the convention; 0 for
-/// another event.
+/// `PERF_REG_X86_SP`, or `PERF_REG_ARM64_SP`.
+const STACK_POINTER: u64 = if cfg!(target_arch = "aarch64") {
+    1 << 31
+} else {
+    1 << 7
+};
+
+/// Whether an event is of a probe of returns from a function of a program, or of the entries to
+/// such a function: where the stack is tells which of them are nested.
+fn is_of_returns(event: &str) -> bool {
+    let (system, _) = event.split_once(':').unwrap_or_default();
+    system == ProbeKind::Uretprobe.word() || system == ENTRIES
+}
+
+/// The user registers with which one of the tracepoints of all calls tells the convention, and a
+/// return from a function its depth; 0 for another event.
 pub(super) fn registers_of(event: &str) -> u64 {
     match event {
         ENTER => OF_CALL,
         LEAVE => OF_INSTRUCTION,
+        _ if is_of_returns(event) => STACK_POINTER,
         _ => 0,
     }
 }

@@ -1,6 +1,6 @@
 //! Decides which events are opened, by the names that an author wrote.
 
-use super::calls::{Reach, registers_of};
+use super::calls::{ENTER, LEAVE, Reach, registers_of};
 use super::copies::Copies;
 use super::error::EventsError;
 use super::memory::MemoryPlan;
@@ -44,6 +44,15 @@ pub enum Meaning {
     },
     /// The event at this place of [`EventsPlan::named`].
     Event(usize),
+    /// The entries of a function whose returns are those of an event.
+    Entries {
+        /// The event's place in [`EventsPlan::named`].
+        place: usize,
+        /// The offset of the function's address in the raw record.
+        function: usize,
+        /// The offset of the address that it returns to.
+        caller: usize,
+    },
     /// What the kernel copied for the call at this place of [`EventsPlan::copies`].
     Copies(usize),
     /// A seccomp filter refuses a call by `SIGSYS`.
@@ -266,7 +275,11 @@ impl EventsPlan {
             exclude_kernel: self.reach.has_own_tracepoints(),
             ..Attr::recording(Source::Tracepoint(tracepoint))
         };
-        let user_registers = if is_named { 0 } else { registers_of(name) };
+        // Where single calls are named they are told without a convention.
+        let user_registers = match name {
+            ENTER | LEAVE if is_named => 0,
+            _ => registers_of(name),
+        };
         let attr = attr.with_user_registers(user_registers);
         self.requests.push(EventRequest {
             filter,

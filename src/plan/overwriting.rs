@@ -40,7 +40,7 @@ pub(super) fn choose(
     }
     for (request, meaning) in events.requests.iter_mut().zip(&events.meanings) {
         let own = match meaning {
-            Meaning::Event(place) => {
+            Meaning::Event(place) | Meaning::Entries { place, .. } => {
                 let want = events.named.get(*place).and_then(|planned| planned.want);
                 want.and_then(|at| *rings.get(at)?)
             }
@@ -204,15 +204,16 @@ impl EventsPlan {
             }
             match meaning {
                 _ if is_of_calls(*meaning) => has_calls = true,
-                Meaning::Event(tracepoint) => {
-                    match self.named.get(*tracepoint).map(|it| &it.naming) {
-                        Some(Naming::Own(name)) => {
-                            names.insert(name.as_ref().to_owned());
-                        }
-                        Some(Naming::Operations) => names.extend(self.operation_names()),
-                        None => {}
+                Meaning::Event(tracepoint)
+                | Meaning::Entries {
+                    place: tracepoint, ..
+                } => match self.named.get(*tracepoint).map(|it| &it.naming) {
+                    Some(Naming::Own(name)) => {
+                        names.insert(name.as_ref().to_owned());
                     }
-                }
+                    Some(Naming::Operations) => names.extend(self.operation_names()),
+                    None => {}
+                },
                 _ => {}
             }
         }

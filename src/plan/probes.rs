@@ -6,8 +6,10 @@
 
 use super::error::EventsError;
 use perf_live::host::{Catalogue, HostError};
-use perf_live::units::{Probe, ProbeSyntax, VFS_GETNAME};
+use perf_live::units::{ENTRIES, Probe, ProbeKind, ProbeSyntax, VFS_GETNAME};
+use perf_records::format::Format;
 use perf_records::units::TracepointName;
+use std::sync::Arc;
 
 /// A word in the form of a probe, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,12 +87,48 @@ pub(super) fn stands_for(
     }
 }
 
+/// Returns the event of the entries of the function whose returns an event is of, if there is one.
+/// Without a probe, its name tells; a recording of another tool has none.
+///
+/// # Errors
+/// Where it cannot be made.
+pub(super) fn entries(
+    at: usize,
+    (name, probe): (&str, Option<&Probe>),
+    catalogue: &dyn Catalogue,
+) -> Result<Option<(String, Arc<Format>)>, EventsError> {
+    let probe = probe.map(Probe::of_entries);
+    let (name, format) = match (probe, name.split_once(':')) {
+        (Some(None), _) | (None, None) => return Ok(None),
+        (Some(Some(probe)), _) => (probe.name.clone(), ask(at, &probe, catalogue)),
+        (None, Some((system, name))) if system == ProbeKind::Uretprobe.word() => {
+            let name = format!("{ENTRIES}:{name}");
+            let format = TracepointName::parse(&name).map(|name| catalogue.format(&name));
+            match format {
+                Some(format) => (name, format.map_err(EventsError::from)),
+                None => return Ok(None),
+            }
+        }
+        (None, Some(_)) => return Ok(None),
+    };
+    match format {
+        Err(
+            EventsError::Probe {
+                source: HostError::NoProbes { .. },
+                ..
+            }
+            | EventsError::Host(HostError::NoTracepoint { .. }),
+        ) => Ok(None),
+        format => Ok(Some((name, format?))),
+    }
+}
+
 /// Returns the format of a probe's event.
 pub(super) fn ask(
     at: usize,
     probe: &Probe,
     catalogue: &dyn Catalogue,
-) -> Result<std::sync::Arc<perf_records::format::Format>, EventsError> {
+) -> Result<Arc<Format>, EventsError> {
     let asked = catalogue.probe(probe);
     asked.map_err(|source| EventsError::Probe {
         at,

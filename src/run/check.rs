@@ -138,6 +138,7 @@ fn live(
         names,
         workload,
         initial: subject.initial,
+        probed: Vec::new(),
         inside: inside.clone(),
         outside: &outside,
     };

@@ -95,13 +95,24 @@ pub(super) fn instruction(sample: &Sample<'_>, mask: u64) -> Option<u64> {
         .get(place_of(mask, register_of_instruction())?)
 }
 
+/// Returns the stack pointer; `None` if the record does not have it.
+pub(super) fn stack_pointer(sample: &Sample<'_>, mask: u64) -> Option<u64> {
+    let register = match Abi::native() {
+        Abi::Aarch64 => ARM64_SP,
+        _ => X86_SP,
+    };
+    sample.user_registers?.get(place_of(mask, register)?)
+}
+
 /// `PERF_SAMPLE_REGS_ABI_32`.
 const ABI_32: u64 = 1;
 
-/// `PERF_REG_X86_CX`, `_SI` and `_IP`, and `PERF_REG_ARM64_PC`.
+/// `PERF_REG_X86_CX`, `_SI`, `_SP` and `_IP`, and `PERF_REG_ARM64_SP` and `_PC`.
 const X86_CX: u32 = 2;
 const X86_SI: u32 = 4;
+const X86_SP: u32 = 7;
 const X86_IP: u32 = 8;
+const ARM64_SP: u32 = 31;
 const ARM64_PC: u32 = 32;
 
 /// The register that says where a task is. Files are read on the architecture that they are of.

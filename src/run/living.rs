@@ -7,7 +7,7 @@
 
 use super::reader::{Begun, Reader};
 use super::session::{Control, calls, system, wait_for};
-use super::setting::{Observer, Setting};
+use super::setting::{Observer, ProbedFile, Setting};
 use super::{Bench, RunError};
 use crate::plan::EventsPlan;
 use perf_live::capture::ReadOf;
@@ -218,6 +218,7 @@ pub fn follow_living(
     let setting = Setting {
         attached: true,
         reads_memory: events.reads_memory(),
+        probed: Some(bench.probed_files(None)),
         ..Setting::default()
     };
     let mut reader = Reader::new(plan, events.n_requests(), observer, setting);
@@ -245,6 +246,10 @@ pub fn follow_living(
     reader.finish();
     let account = reader.account(events);
     let mut account = account.map_err(system("read the counters"))?;
+    let probed = bench.probed_files(None);
+    account
+        .other_files
+        .extend(probed.iter().filter_map(ProbedFile::written));
     account.other_cpus = !bench.has_same_cpus();
     Ok((account, leaves))
 }

@@ -82,7 +82,7 @@ pub use recording_calls::UnrecordedError;
 pub use reported::ScenarioReport;
 pub use scenario::{Outcome, SnapshotOutcome, Subject, attempt};
 pub use session::{Control, Next, Patience, SessionError, Undisturbed, follow};
-pub use setting::{Convention, Extras, Fault, Fired, Observer, Setting, Turn};
+pub use setting::{Convention, Extras, Fault, Fired, Observer, ProbedFile, Setting, Turn};
 pub use shard::{NoShard, Shard, Whole, WholeError, whole};
 pub use stat::Counters;
 pub use study::{

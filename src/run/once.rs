@@ -4,7 +4,7 @@ use super::Saving;
 use super::crash::{self, Before, Witnessed};
 use super::directory::initial;
 use super::flight::FlightLog;
-use super::gate::{Doing, aliases_of, prove, witnessed};
+use super::gate::{Doing, aliases_of, log_of, prove, witnessed};
 use super::given;
 use super::ground::Names;
 use super::limits::Limiter;
@@ -13,15 +13,15 @@ use super::needing::{self, Needing};
 use super::overwritten::conclude;
 use super::probes;
 use super::session::{SessionError, system};
+use super::setting::{Fired, Observer, ProbedFile, Setting};
 use super::workload::workload;
-use super::{Bench, Control, Extras, Fired, Observer, Patience, RunError, Setting, follow};
+use super::{Bench, Control, Extras, Patience, RunError, follow};
 use crate::crash::Ended;
 use crate::matching::forget_begins;
 use crate::plan::Plan;
 use crate::trace::{Builder, Trace, View};
 use crate::verdict::{self, About, Finding, Known, Run};
 use perf_live::events::{Origin, Sleepers};
-use perf_live::gate::Log;
 use perf_live::sandbox::{self, Running, WorkDir, Workload};
 use perf_records::record::LayoutTable;
 use perf_records::space::Stack;
@@ -56,6 +56,7 @@ pub(super) fn once(
     let start = Start {
         names: follows_names.then(|| Names::of_run(&workload.world, &inside, dir.path())),
         initial: initial(&inside),
+        probed: probed.files((&inside, dir.path())),
         workload,
         inside,
         outside: dir.path(),
@@ -70,6 +71,8 @@ pub(super) struct Start<'a> {
     pub(super) names: Option<Names>,
     /// The descriptors that it starts with.
     pub(super) initial: Initial,
+    /// The files that have probes.
+    pub(super) probed: Vec<ProbedFile>,
     /// Its working directory, as it sees it.
     pub(super) inside: PathBuf,
     /// The same on the host.
@@ -91,6 +94,7 @@ pub(super) fn started(
         workload,
         names,
         initial,
+        probed,
         inside,
         outside,
     } = start;
@@ -131,6 +135,7 @@ pub(super) fn started(
         fault: extras.fault,
         group: group_name,
         held: log_of(plan, keeps),
+        probed: Some(probed),
         moved: Some((inside.clone(), outside.to_owned())),
         ..Setting::of(plan)
     };
@@ -154,6 +159,7 @@ pub(super) fn started(
     let counts = counters.read().map_err(system("read the counters"))?;
     run.account.counters = counts.into_iter().map(Into::into).collect();
     run.account.other_cpus = !bench.has_same_cpus();
+    run.account.other_files.extend(setting.written());
     run.directory = Some(inside.to_string_lossy().into_owned());
     let seen_of = seen.as_ref().filter(|_| collector.saving.is_some());
     let kept = seen_of.map(|(before, witnessed)| crash::keep(before, witnessed));
@@ -182,12 +188,6 @@ pub(super) fn started(
     run.findings.extend(by_perf);
     needing::judge(bench, plan, &mut run);
     Ok((run, trace))
-}
-
-/// What the calls that are held are written to, kept to the end where they are saved.
-fn log_of(plan: &Plan, is_saved: bool) -> Option<Log> {
-    let log = if is_saved { Log::keeping } else { Log::default };
-    (!plan.faults.is_empty() || plan.crash.is_some()).then(log)
 }
 
 /// The working directory before a run, and what was seen of the calls that changed it.

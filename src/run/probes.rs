@@ -1,12 +1,12 @@
 //! Makes events of probes, which last for a run or as long as the process.
 
-use super::{Bench, PATH, RunError};
+use super::{Bench, PATH, ProbedFile, RunError};
 use crate::plan::{EventsError, Meaning, Plan};
 use crate::scenario::{FileSource, Scenario, Workload};
 use perf_live::events::Opened;
 use perf_live::host::{Catalogue, EventSource, HostError};
 use perf_live::probes::{ElfError, ProbeError, Registered, Registry};
-use perf_live::units::Probe;
+use perf_live::units::{ENTRIES, Probe};
 use perf_records::attr::Source;
 use perf_records::format::Format;
 use perf_records::units::TracepointName;
@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::env;
 use std::ffi::OsStr;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -51,6 +52,14 @@ impl Bench<'_> {
         let mut texts = lock(&self.probes.texts);
         texts.insert(made.format.id, text);
         Ok(made)
+    }
+
+    /// The files that have probes of this process'; what lies in the second folder lies in the
+    /// first for the workload.
+    #[must_use]
+    pub fn probed_files(&self, moved: Option<(&Path, &Path)>) -> Vec<ProbedFile> {
+        let kept = lock(&self.probes.kept);
+        files(kept.iter().map(|(probe, made)| (&*probe.name, made)), moved)
     }
 
     fn registry(&self) -> Result<Arc<Registry>, ProbeError> {
@@ -131,7 +140,10 @@ impl Catalogue for Bench<'_> {
 /// The probes of a planned run.
 pub(super) struct Probed<'p> {
     plan: Cow<'p, Plan>,
-    _made: Vec<Registered>,
+    /// Each with the name of its event.
+    made: Vec<(String, Registered)>,
+    /// Those of the entries of functions.
+    _entries: Vec<Registered>,
 }
 
 impl Probed<'_> {
@@ -139,6 +151,50 @@ impl Probed<'_> {
     pub(super) fn plan(&self) -> &Plan {
         &self.plan
     }
+
+    /// Returns the files that have probes, of a run whose directory on the host is `outside` and
+    /// `inside` for the workload.
+    pub(super) fn files(&self, (inside, outside): (&Path, &Path)) -> Vec<ProbedFile> {
+        let made = self.made.iter().map(|(name, made)| (name.as_str(), made));
+        files(made, Some((inside, outside)))
+    }
+}
+
+/// The files that have probes; what lies in the second folder lies in the first for the workload.
+fn files<'m>(
+    made: impl Iterator<Item = (&'m str, &'m Registered)>,
+    moved: Option<(&Path, &Path)>,
+) -> Vec<ProbedFile> {
+    // The kernel's paths are without symbolic links.
+    let moved = moved.filter(|(inside, outside)| inside != outside);
+    let moved = moved.map(|(inside, outside)| {
+        let outside = outside.canonicalize().unwrap_or(outside.to_owned());
+        (inside, outside)
+    });
+    let seen = |path: &[u8]| {
+        let (inside, outside) = moved.as_ref()?;
+        let path = Path::new(OsStr::from_bytes(path));
+        let below = path.strip_prefix(outside).ok()?;
+        Some(inside.join(below).into_os_string().into_vec())
+    };
+    let of = |(name, made): (&str, &Registered)| {
+        let mapped = made.mapped.clone()?;
+        Some(ProbedFile {
+            event: name.to_owned(),
+            path: seen(&mapped.path).unwrap_or_else(|| mapped.path.clone()),
+            id: mapped.id,
+            mapped: Some(mapped),
+        })
+    };
+    let mut files: Vec<ProbedFile> = Vec::new();
+    for file in made.filter_map(of) {
+        let is_same = |it: &ProbedFile| (&it.event, &it.path) == (&file.event, &file.path);
+        // Of entries there is one beside that of the returns.
+        if !file.event.starts_with(ENTRIES) && !files.iter().any(is_same) {
+            files.push(file);
+        }
+    }
+    files
 }
 
 /// Makes events of a plan's probes in the files of this run's directory: each run has its own
@@ -153,7 +209,8 @@ pub(super) fn in_directory<'p>(
 ) -> Result<Probed<'p>, RunError> {
     let mut probed = Probed {
         plan: Cow::Borrowed(plan),
-        _made: Vec::new(),
+        made: Vec::new(),
+        _entries: Vec::new(),
     };
     let path = plan.workload.env.get("PATH").map_or(PATH, String::as_str);
     for (place, planned) in plan.events.named.iter().enumerate() {
@@ -161,25 +218,38 @@ pub(super) fn in_directory<'p>(
             continue;
         };
         let file = file(probe, directory, OsStr::new(path));
-        let made = bench.register(probe, file.as_deref());
-        let made = made.map_err(|source| {
-            RunError::Plan(EventsError::Probe {
-                at: place,
-                probe: probe.to_string(),
-                source,
+        let register = |probe: &Probe| {
+            let made = bench.register(probe, file.as_deref());
+            made.map_err(|source| {
+                RunError::Plan(EventsError::Probe {
+                    at: place,
+                    probe: probe.to_string(),
+                    source,
+                })
             })
-        })?;
+        };
+        let made = register(probe)?;
+        let entries = probe
+            .of_entries()
+            .map(|probe| register(&probe))
+            .transpose()?;
         let events = &mut probed.plan.to_mut().events;
         let requests = events.requests.iter_mut().zip(&events.meanings);
         for (request, meaning) in requests {
-            if *meaning == Meaning::Event(place) {
+            let made = match meaning {
+                Meaning::Event(at) if *at == place => Some(&made),
+                Meaning::Entries { place: at, .. } if *at == place => entries.as_ref(),
+                _ => None,
+            };
+            if let Some(made) = made {
                 request.attr.source = Source::Tracepoint(made.format.id);
             }
         }
         if let Some(planned) = events.named.get_mut(place) {
             planned.format = Some(Arc::clone(&made.format));
         }
-        probed._made.push(made);
+        probed.made.push((planned.name.to_string(), made));
+        probed._entries.extend(entries);
     }
     Ok(probed)
 }

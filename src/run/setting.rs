@@ -7,8 +7,10 @@ use super::faults::Scene;
 use super::ground::Names;
 use crate::plan::{Plan, PlannedEvent};
 use crate::trace::{Builder, FieldValue, TracedEvent};
-use perf_live::events::Origin;
+use perf_live::events::{Origin, OtherFile};
 use perf_live::gate::Log;
+use perf_live::probes::Mapped;
+use perf_live::units::FileId;
 use perf_records::record::{LayoutTable, Sample};
 use perf_records::space::Stack;
 use perf_records::units::{Cpu, Nanos, Pid, Tid};
@@ -150,6 +152,35 @@ pub enum Convention {
     NativeAlone,
 }
 
+/// A file that has a probe.
+#[derive(Clone, Debug)]
+pub struct ProbedFile {
+    /// The event.
+    pub event: String,
+    /// Its path before the run, as the workload sees it.
+    pub path: Vec<u8>,
+    /// What mappings of it are recorded as.
+    pub id: FileId,
+    /// The file itself; `None` for that of a recorded run.
+    pub mapped: Option<Mapped>,
+}
+
+impl ProbedFile {
+    /// Returns that the file was written to, if it was.
+    #[must_use]
+    pub fn written(&self) -> Option<OtherFile> {
+        let is_written = |mapped: &Mapped| !mapped.is_unwritten();
+        self.mapped
+            .as_ref()
+            .is_some_and(is_written)
+            .then(|| OtherFile {
+                name: self.event.clone(),
+                path: String::from_utf8_lossy(&self.path).into_owned(),
+                process: None,
+            })
+    }
+}
+
 /// What the reader must know of a run to understand its records.
 #[derive(Clone, Debug, Default)]
 pub struct Setting {
@@ -190,11 +221,19 @@ pub struct Setting {
     /// What records of calls lack that tells by which convention each was made; `None` if they lack
     /// nothing.
     pub convention: Option<Convention>,
+    /// The files that have probes; `None` if that is not told.
+    pub probed: Option<Vec<ProbedFile>>,
     /// A path as the workload sees it, and where it lies on the host.
     pub moved: Option<(PathBuf, PathBuf)>,
 }
 
 impl Setting {
+    /// Returns the files with probes that were written to since these were made.
+    pub fn written(&self) -> impl Iterator<Item = OtherFile> {
+        let probed = self.probed.iter().flatten();
+        probed.filter_map(ProbedFile::written)
+    }
+
     /// Returns what a plan alone says of its run.
     pub(super) fn of(plan: &Plan) -> Self {
         let argv = plan.workload.command.argv().into_iter();

@@ -7,7 +7,12 @@ use perf_live::events::{Account, EventAccount, MEMORY};
 /// Returns findings on missing records; at least one if any is missing.
 pub(super) fn missing(account: &Account) -> Vec<Finding> {
     let lost = |text| Finding::new(Kind::Lost, About::Run, text);
-    let missing: Vec<Finding> = account.complaints().into_iter().map(lost).collect();
+    let mut missing: Vec<Finding> = account.of_all().into_iter().map(lost).collect();
+    let of_probes = account.of_probes();
+    missing.extend(
+        of_probes
+            .map(|(event, text)| Finding::new(Kind::Lost, About::Events, text).of_event(event)),
+    );
     if missing.is_empty() && !account.is_complete() {
         return vec![lost("records are missing".to_owned())];
     }

@@ -11,6 +11,7 @@ mod prepare;
 mod printer;
 pub(crate) mod replay;
 mod sched;
+mod setting;
 mod sink;
 mod spans;
 mod unseen;
@@ -25,20 +26,18 @@ use delivered::Signals;
 use form::form;
 use options::{By, Descriptors, Faults, Format, Ids, Order, Source, Strings, Times};
 use perf_live::errors::chain;
-use perf_live::gate::Log;
 use perf_live::host::Host;
-use perf_live::sandbox::{self, LaunchError, NotExecuted, WorkDir, Workload};
+use perf_live::sandbox::{self, LaunchError, NotExecuted};
 use perf_live::sys;
 use perf_records::attr::Chain;
-use perf_records::units::Pid;
 use prepare::{Planned, bench, planned};
 use printer::Printer;
 use spans::Spans;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
-use trace_harness::plan::{self, EventsError, FaultPlan};
-use trace_harness::run::{Patience, RunError, Saving, Setting, follow};
+use trace_harness::plan::{self, EventsError};
+use trace_harness::run::{Patience, RunError, Saving, follow};
 use trace_harness::verdict::Known;
 
 #[derive(Debug, clap::Args)]
@@ -335,7 +334,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     };
     let mut control = signals::PassOn(signals);
     let begun = (init, directory.as_ref(), &workload);
-    let setting = setting(arguments, begun, &faults);
+    let setting = setting::of(arguments, &bench, begun, &faults);
     let held = setting.held.clone().unwrap_or_default();
     let doing = inject::doing(&bench, &plan, &faults, &setting);
     let (mut run, done) = doing.supervised(held, (running, None), |running| {
@@ -353,6 +352,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     inject::say(&done, &faults);
     run.faults = done;
     run.account.other_cpus = !bench.has_same_cpus();
+    run.account.other_files.extend(setting.written());
     if let Some(saving) = printer.saving.take() {
         if let Some(directory) = &directory {
             run.left = Known::Yes(sandbox::Left::below(directory.path(), &|_| true));
@@ -367,27 +367,6 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         directory.remove().map_err(RunError::WorkDir)?;
     }
     printer.finish((&run.account, &[]), run.exit.yes().copied())
-}
-
-/// What the reader must know of the run: the sandbox's init, its directory, and the workload.
-fn setting(
-    arguments: &Arguments,
-    (init, directory, workload): (Option<Pid>, Option<&WorkDir>, &Workload),
-    faults: &[FaultPlan],
-) -> Setting {
-    let words = arguments.command.iter();
-    Setting {
-        init,
-        command: words.map(|word| word.to_string_lossy().into()).collect(),
-        initial: workload::inherited(directory, workload),
-        moved: directory.map(|directory| (sandbox::INSIDE.into(), directory.path().to_owned())),
-        held: match (faults.is_empty(), arguments.save.is_some()) {
-            (true, _) => None,
-            (false, true) => Some(Log::keeping()),
-            (false, false) => Some(Log::default()),
-        },
-        ..Setting::default()
-    }
 }
 
 pub(crate) fn unusable(error: EventsError) -> Trouble {

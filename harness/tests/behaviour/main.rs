@@ -54,5 +54,6 @@ mod sweep;
 mod terminal;
 mod times;
 mod trials;
+mod untold_probes;
 mod user;
 mod world;

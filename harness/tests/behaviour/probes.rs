@@ -71,7 +71,7 @@ fn mark() -> String {
     format!("mark_{}_{number}", std::process::id())
 }
 
-fn uprobes() -> Result<(), String> {
+pub(crate) fn uprobes() -> Result<(), String> {
     right_to_trace()?;
     let probes = Host::running().probes();
     probes.map(drop).map_err(|error| error.to_string())

@@ -36,6 +36,12 @@ use syscall_model::files::Initial;
 const UNPRIVILEGED: &str =
     "calls are held under no_new_privs: set-user-ID programs give the workload no rights";
 
+/// What the calls that are held are written to, kept to the end where they are saved.
+pub(super) fn log_of(plan: &Plan, is_saved: bool) -> Option<Log> {
+    let log = if is_saved { Log::keeping } else { Log::default };
+    (!plan.faults.is_empty() || plan.crash.is_some()).then(log)
+}
+
 /// What is done to the calls of a workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Doing<'a> {

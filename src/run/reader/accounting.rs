@@ -103,6 +103,14 @@ impl Reader<'_> {
             unread: self.unread,
             half_made: self.family.as_ref().map_or(0, Family::half_made),
             lost_records: self.lost_records,
+            untold_returns: self
+                .returns
+                .as_ref()
+                .map_or_else(Vec::new, |returns| returns.untold(self.plan)),
+            other_files: self
+                .other_files
+                .as_ref()
+                .map_or_else(Vec::new, |files| files.found().to_vec()),
             answered: self.held.as_ref().map_or(0, held::Calls::answered),
             unpaired: self.held.as_ref().map_or(0, held::Calls::unpaired),
             not_again: self.held.as_ref().map_or(0, held::Calls::not_again),

@@ -9,6 +9,8 @@ mod held;
 mod life;
 mod midlife;
 mod names;
+mod other_files;
+mod returns;
 mod side_band;
 mod software;
 mod stacks;
@@ -101,6 +103,10 @@ pub struct Reader<'a> {
     widths: Option<Widths>,
     /// Whether calls of 32-bit programs are in no record.
     misses_compat: bool,
+    /// What the kernel knows of calls of probed functions; `None` if no returns are probed.
+    returns: Option<returns::Returns>,
+    /// The files that have probes; `None` if none has.
+    other_files: Option<other_files::OtherFiles>,
     /// The call chains of calls that have not returned, by thread and time.
     stacks: HashMap<(Tid, Nanos), Arc<Stack>, Hashed>,
 }
@@ -135,6 +141,8 @@ impl<'a> Reader<'a> {
                 .collect(),
             widths: setting.convention.map(|_| Widths::default()),
             misses_compat: setting.convention == Some(Convention::NativeAlone),
+            returns: returns::Returns::of(plan),
+            other_files: other_files::OtherFiles::of(plan, setting.probed.as_deref()),
             stacks: HashMap::default(),
             tracker: Tracker::new(Sources {
                 signals: setting.reads_memory,
@@ -253,14 +261,12 @@ impl<'a> Reader<'a> {
         (sample, bytes): (&Sample<'_>, &[u8]),
         stack: Option<Arc<Stack>>,
     ) -> Result<(), SessionError> {
-        let lacks = |field| {
-            let event = self
-                .plan
-                .requests
+        let requests = &self.plan.requests;
+        let lacks = |field| SessionError::Lacks {
+            event: requests
                 .get(place)
-                .map(|request| request.name.clone())
-                .unwrap_or_default();
-            SessionError::Lacks { event, field }
+                .map_or_else(String::new, |it| it.name.clone()),
+            field,
         };
         let (mut pid, mut tid) = sample.task.ok_or_else(|| lacks("thread"))?;
         let time = sample.time.ok_or_else(|| lacks("time"))?;
@@ -296,6 +302,7 @@ impl<'a> Reader<'a> {
         let number = |at: usize| number(raw, at).ok_or_else(|| lacks("number or arguments"));
         let is_first = self.forgot_calls_of(tid);
         self.sees_half(tid, meaning);
+        self.follow_returns((pid, tid), (place, meaning), sample, raw);
         match meaning {
             Meaning::Enter {
                 id,
@@ -328,7 +335,7 @@ impl<'a> Reader<'a> {
             }
             Meaning::Refusal => self.tracker.refused((pid, tid), &mut self.out),
             Meaning::LeavesGroup => self.left_group += 1,
-            Meaning::JoinsGroup { .. } => {}
+            Meaning::JoinsGroup { .. } | Meaning::Entries { .. } => {}
             Meaning::LegacyCall { number: at } => self.legacy(number(at)?),
             Meaning::Copies(copies) => {
                 self.copied((pid, tid), copies, raw)

@@ -13,6 +13,9 @@ impl Reader<'_> {
         if let Some(widths) = &mut self.widths {
             widths.take(record);
         }
+        if let Some(returns) = &mut self.returns {
+            returns.take(record);
+        }
         let (start, end) = (*self.span.start(), *self.span.end());
         match record {
             // The calls of an exec that comes behind the cut are in no record.
@@ -44,6 +47,9 @@ impl Reader<'_> {
                 }
             }
             Record::Map(map, _) => {
+                if let Some(files) = &mut self.other_files {
+                    files.take(map);
+                }
                 let range = map.address..map.address.saturating_add(map.length);
                 if let Some(starts) = &mut self.starts {
                     starts.mapped(map.pid, range, map.name);

@@ -12,11 +12,11 @@ use super::sum::Sum;
 use crate::crash::Kept;
 use crate::plan::EventsPlan;
 use crate::run::given::Sums;
-use crate::run::{Names, Setting};
+use crate::run::{Names, ProbedFile, Setting};
 use crate::verdict::{Faults, Known, Run};
 use perf_live::events::{Account, EventRequest};
 use perf_live::sandbox::{Captured, Left};
-use perf_live::units::{ExitKind, Limit, Struck, Survivor, Usage};
+use perf_live::units::{ExitKind, FileId, Limit, Struck, Survivor, Usage};
 use perf_records::perfdata::Feature;
 use perf_records::units::Pid;
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,10 @@ pub struct Saved {
     /// What was seen of the calls that changed the working directory, if power cuts are tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::run) changes: Option<Kept>,
+    /// The files that had probes, each with its event and its path; `None` if the plan had none, or
+    /// in files of before this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    probed: Option<Vec<(String, Bytes, FileId)>>,
     /// The sum over the records and these fields.
     sum: u64,
 }
@@ -208,6 +212,11 @@ impl Saved {
             faults: run.faults.yes().cloned(),
             programs: executed::keep(&run.programs),
             changes: None,
+            probed: plan.probes_files().then(|| {
+                let probed = setting.probed.iter().flatten();
+                let probed = probed.map(|it| (it.event.clone(), it.path.as_slice().into(), it.id));
+                probed.collect()
+            }),
             sum: 0,
         }
     }
@@ -288,9 +297,20 @@ impl Saved {
             }),
             reads_memory: self.reads_memory,
             of_group: self.of_group,
+            probed: self.probed(),
             held: (!self.held.is_empty()).then(|| held::log(&self.held).unwrap_or_default()),
             ..Setting::default()
         }
+    }
+
+    fn probed(&self) -> Option<Vec<ProbedFile>> {
+        let of = |(event, path, id): &(String, Bytes, FileId)| ProbedFile {
+            event: event.clone(),
+            path: path.to_vec(),
+            id: *id,
+            mapped: None,
+        };
+        Some(self.probed.as_ref()?.iter().map(of).collect())
     }
 
     /// What is known of the run.

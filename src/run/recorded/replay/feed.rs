@@ -1,13 +1,14 @@
 //! Feeds the records of a file to the reader, one by one.
 
 use super::super::sum::Sum;
+use super::recount::recount;
 use super::{RecordedRun, ReplayError};
 use crate::plan::{EventsPlan, Reach};
 use crate::run::GRACE;
 use crate::run::reader::{Life, Reader};
 use crate::run::{Fired, Observer, Setting, Turn};
 use crate::verdict::{About, Finding, Kind, Known, Run};
-use perf_live::events::{Account, EventAccount, EventRequest, MEMORY, Origin};
+use perf_live::events::{EventAccount, EventRequest, MEMORY, Origin};
 use perf_live::sandbox::World;
 use perf_live::units::{ExitKind, SoftwareEvent};
 use perf_records::perfdata::{self, EventDesc};
@@ -309,32 +310,6 @@ fn lived(mut run: Run<()>, (life, n_unended): (Option<Life>, usize)) -> Run<()> 
     run
 }
 
-/// Makes the account of a recorded run: the kernel's counts of then against the records of now.
-fn recount(account: &mut Account, then: &Account, rows: &[(&str, usize)], delivered: &[u64]) {
-    for (place, delivered) in delivered.iter().enumerate() {
-        let (name, before) = rows.get(place).copied().unwrap_or((MEMORY, 0));
-        if let Some(event) = then.of(name, before) {
-            account.events.push(EventAccount {
-                delivered: *delivered,
-                ..event.clone()
-            });
-        }
-    }
-    *account = Account {
-        events: std::mem::take(&mut account.events),
-        out_of_sight: account.out_of_sight.max(then.out_of_sight),
-        lost_records: account.lost_records.max(then.lost_records),
-        throttled: account.throttled.max(then.throttled),
-        // The records tell these too, and more of them if calls were overwritten during the run.
-        legacy_calls: account.legacy_calls,
-        disguised: account.disguised,
-        blind_rings: account.blind_rings,
-        unread: account.unread,
-        never_started: account.never_started,
-        ..then.clone()
-    };
-}
-
 /// Looks for the end of the main process, which no other observation tells.
 struct Watcher<'a> {
     observer: &'a mut dyn Observer,
@@ -393,63 +368,5 @@ impl Observer for Watcher<'_> {
 
     fn pause(&mut self) {
         self.observer.pause();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::{Resolved, tests::resolved};
-
-    #[test]
-    fn what_made_a_run_incomplete_makes_its_recording_incomplete() {
-        type Spoil = fn(&mut Account);
-        let cases: [Spoil; 8] = [
-            |account| account.side_band_lost = 1,
-            |account| account.full_rings = 1,
-            |account| account.out_of_sight = 1,
-            |account| account.unended = 1,
-            |account| account.other_cpus = true,
-            |account| account.lost_records = 1,
-            |account| account.events.push(event(1)),
-            |account| account.counters.push(counter()),
-        ];
-        let yaml = "description: it ends\nworkload: { run: [\"true\"] }\nsnapshot: false";
-        let Ok(Resolved::Plan(plan)) = resolved(yaml) else {
-            panic!("no plan")
-        };
-        let plan = plan.events;
-        let delivered = vec![0; plan.requests.len() + 1];
-        let places = 0..plan.requests.len();
-        let rows: Vec<_> = places.filter_map(|place| plan.name_of(place)).collect();
-        for (number, spoil) in cases.into_iter().enumerate() {
-            let (mut now, mut then) = (Account::default(), Account::default());
-            recount(&mut now, &then, &rows, &delivered);
-            assert!(now.is_complete());
-            spoil(&mut then);
-            assert!(!then.is_complete());
-            recount(&mut now, &then, &rows, &delivered);
-            assert!(!now.is_complete(), "{number}");
-        }
-    }
-
-    fn event(lost: u64) -> EventAccount {
-        EventAccount {
-            name: MEMORY.to_owned(),
-            counted: lost,
-            delivered: 0,
-            said_lost: Some(lost),
-            overwritten: 0,
-            sampled: false,
-        }
-    }
-
-    fn counter() -> perf_live::events::CounterAccount {
-        perf_live::events::CounterAccount {
-            name: "cpu-clock".to_owned(),
-            value: 1,
-            enabled: 2,
-            running: 1,
-        }
     }
 }

@@ -9,6 +9,7 @@ mod catalogue;
 mod command;
 mod feed;
 mod lacking;
+mod recount;
 mod stream;
 mod wanted;
 mod ways;
