@@ -1,7 +1,6 @@
 //! What becomes of a run's directory, and of a run that broke.
 
 use super::{RunError, ScenarioReport};
-use crate::plan::Lack;
 use crate::verdict::{About, Finding, Verdict};
 use perf_live::errors::chain;
 use perf_live::sandbox::{WorkDir, WorkDirError};
@@ -13,14 +12,9 @@ impl ScenarioReport {
     /// Makes the outcome broken: the harness could not do its work. What no sandbox can be made
     /// for here is skipped.
     pub(super) fn break_by(&mut self, error: &RunError) {
-        let hint = error.hint().map(|hint| format!(" (hint: {hint})"));
-        let text = chain(error) + &hint.unwrap_or_default();
-        let (verdict, finding) = match error.is_of_rights() {
-            true => {
-                let text = format!("needs the right to make a sandbox: {text}");
-                (Verdict::Skipped, Lack::of_machine(text).into())
-            }
-            false => (Verdict::Broken, Finding::broken(text)),
+        let (verdict, finding) = match error.unmet() {
+            Some(lack) => (Verdict::Skipped, lack),
+            None => (Verdict::Broken, Finding::broken(error.with_hint())),
         };
         self.verdict = verdict;
         self.findings = vec![finding];

@@ -1,7 +1,10 @@
 //! Why a workload could not be followed to its end.
 
 use super::{ReplayError, SessionError, StoreError};
+use crate::plan::Lack;
+use crate::verdict::Finding;
 use perf_live::capture::CaptureError;
+use perf_live::errors::chain;
 use perf_live::events::OpenError;
 use perf_live::sandbox::WorkDirError;
 
@@ -82,6 +85,21 @@ impl RunError {
     #[must_use]
     pub fn is_of_rights(&self) -> bool {
         matches!(self, Self::Launch(error) if error.is_of_rights())
+    }
+
+    /// Returns the right that a sandbox takes here and the user or the machine lacks, as an unmet
+    /// requirement of each scenario; `None` for any other error.
+    #[must_use]
+    pub(super) fn unmet(&self) -> Option<Finding> {
+        let text = || format!("needs the right to make a sandbox: {}", self.with_hint());
+        self.is_of_rights().then(|| Lack::of_machine(text()).into())
+    }
+
+    /// Returns the error and its causes, with what the user can do about it.
+    #[must_use]
+    pub(super) fn with_hint(&self) -> String {
+        let hint = self.hint().map(|hint| format!(" (hint: {hint})"));
+        chain(self) + &hint.unwrap_or_default()
     }
 
     /// Returns what the user can do about the error.

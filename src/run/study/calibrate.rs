@@ -87,10 +87,19 @@ pub enum CalibrateError {
     Interrupted,
     /// The harness could not do its work.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(RunError),
     /// No view gives all runs the same text.
     #[error("no level holds")]
     Unsettled(#[from] Unsettled),
+}
+
+impl From<RunError> for CalibrateError {
+    fn from(error: RunError) -> Self {
+        match error.unmet() {
+            Some(lack) => Self::Unmet(vec![lack]),
+            None => Self::Run(error),
+        }
+    }
 }
 
 // How many runs one condition gets before the next has its turn: other load on the machine comes

@@ -68,7 +68,16 @@ pub enum CrashError {
     Interrupted,
     /// The harness could not do its work.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(RunError),
+}
+
+impl From<RunError> for CrashError {
+    fn from(error: RunError) -> Self {
+        match error.unmet() {
+            Some(lack) => Self::Unmet(vec![lack]),
+            None => Self::Run(error),
+        }
+    }
 }
 
 impl From<NoRun> for CrashError {

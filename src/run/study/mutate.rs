@@ -12,7 +12,6 @@ use crate::run::study::told::Told;
 use crate::run::{Bench, Control, Extras, Item, RunError, Subject, Suite, attempt, lay_out};
 use crate::trace::{Block, Deed, Normalised};
 use crate::verdict::{self, About, Finding, Run, Verdict};
-use perf_live::errors::chain;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -41,6 +40,17 @@ pub struct MutationOptions {
     pub jobs: usize,
     /// Whether a skip is a failure (`HARNESS_REQUIRE=all`).
     pub require_all: bool,
+}
+
+impl MutationOptions {
+    /// What becomes of a scenario whose requirements are not met here.
+    fn unmet(&self, findings: Vec<Finding>) -> Surveyed {
+        let verdict = match self.require_all {
+            true => Verdict::Skipped.required(),
+            false => Verdict::Skipped,
+        };
+        Err((verdict, findings))
+    }
 }
 
 /// The report on the mutants of one scenario.
@@ -167,13 +177,7 @@ impl Suite<'_> {
         let found = self.scenarios.iter().find(|(known, _)| known == item);
         let result = match found {
             None => broken("it is no scenario of this suite".to_owned()),
-            Some((_, Ready::Unmet(findings))) => {
-                let verdict = match options.require_all {
-                    true => Verdict::Skipped.required(),
-                    false => Verdict::Skipped,
-                };
-                Err((verdict, findings.clone()))
-            }
+            Some((_, Ready::Unmet(findings))) => options.unmet(findings.clone()),
             Some((_, Ready::Refused(findings))) => Err((Verdict::Fail, findings.clone())),
             Some((_, Ready::Plan(plan, _))) if plan.events.overwrites() => skipped(OVERWRITTEN),
             Some((item, Ready::Plan(plan, _))) => {
@@ -181,9 +185,9 @@ impl Suite<'_> {
                 let caught = catch_unwind(AssertUnwindSafe(work));
                 let worked =
                     caught.unwrap_or_else(|_| Ok(broken("the harness panicked".to_owned())));
-                worked.unwrap_or_else(|error| {
-                    let hint = error.hint().map(|hint| format!(" (hint: {hint})"));
-                    broken(format!("{}{}", chain(&error), hint.unwrap_or_default()))
+                worked.unwrap_or_else(|error| match error.unmet() {
+                    Some(lack) => options.unmet(vec![lack]),
+                    None => broken(error.with_hint()),
                 })
             }
         };

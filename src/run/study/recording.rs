@@ -22,7 +22,16 @@ pub enum RecordError {
     Interrupted,
     /// The harness could not do its work.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(RunError),
+}
+
+impl From<RunError> for RecordError {
+    fn from(error: RunError) -> Self {
+        match error.unmet() {
+            Some(lack) => Self::Unmet(vec![lack]),
+            None => Self::Run(error),
+        }
+    }
 }
 
 impl Suite<'_> {

@@ -127,6 +127,57 @@ fn what_cannot_be_tried_without_the_right_to_trace_is_skipped_or_where_all_is_re
     project.assert_nothing_left();
 }
 
+/// Runs the program as root with these capabilities alone.
+fn with_rights(
+    project: &Project,
+    environment: &[(&str, &str)],
+    rights: &str,
+    arguments: &[&str],
+) -> Run {
+    let inherited = format!("--inh-caps=-all,{rights}");
+    let bound = format!("--bounding-set=-all,{rights}");
+    let program = env!("CARGO_BIN_EXE_harness");
+    let words = ["setpriv", &inherited, &bound, program];
+    project.run(environment, &[&words, arguments].concat())
+}
+
+#[test]
+fn a_scenario_that_no_sandbox_can_be_made_for_is_skipped_by_each_command_that_runs_it() {
+    require!(right_to_trace());
+    require!(program("setpriv"));
+    let project = Project::with("opens", OPENS);
+    let crash = "description: it
+workload: { shell: echo x > a && sync a }
+crash: { model: posix, recovers: { run: [\"true\"] } }
+snapshot: false";
+    project.write("crash.yaml", crash);
+    let opens = "scenarios/opens.yaml";
+    let run = |environment: &[(&str, &str)], words: &[&str]| {
+        with_rights(&project, environment, "+perfmon,+bpf", words)
+    };
+    // Before Linux 5.12 a sandbox takes no such right.
+    if run(&[], &["run", opens]).status != 77 {
+        return;
+    }
+    for words in [
+        &["run", opens][..],
+        &["mutate", opens],
+        &["sweep", opens],
+        &["calibrate", "-n", "2", "--dry-run", opens],
+        &["crash", "crash.yaml"],
+        &["new", "true", "--", "true"],
+    ] {
+        let skipped = run(&[], words);
+        skipped.assert_status(77);
+        let said = format!("{}{}", skipped.stdout, skipped.stderr);
+        let why = "needs the right to make a sandbox: ";
+        assert!(said.contains(why), "{words:?}: {said}");
+        assert!(said.contains("add CAP_SETFCAP"), "{words:?}: {said}");
+        run(&[("HARNESS_REQUIRE", "all")], words).assert_status(1);
+    }
+    project.assert_nothing_left();
+}
+
 /// Root has its name there and some capabilities, as in a container.
 #[test]
 fn root_without_roots_rights_runs_scenarios_as_an_ordinary_user_does() {
@@ -148,13 +199,7 @@ fn root_without_roots_rights_runs_scenarios_as_an_ordinary_user_does() {
 expect: { stdout: \"\", exit: 1 }
 snapshot: false",
     );
-    let run_with = |rights: &str, arguments: &[&str]| {
-        let inherited = format!("--inh-caps=-all,{rights}");
-        let bound = format!("--bounding-set=-all,{rights}");
-        let program = env!("CARGO_BIN_EXE_harness");
-        let words = ["setpriv", &inherited, &bound, program];
-        project.run(&[], &[&words, arguments].concat())
-    };
+    let run_with = |rights, arguments: &[&str]| with_rights(&project, &[], rights, arguments);
     // Since Linux 5.12 root's id is in a user namespace only by a right to it.
     let doctor = run_with("+perfmon,+bpf", &["doctor"]);
     if doctor.status != 0 {

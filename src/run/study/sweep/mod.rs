@@ -88,7 +88,16 @@ pub enum SweepError {
     Suite(#[from] SuiteError),
     /// The harness could not do its work.
     #[error(transparent)]
-    Run(#[from] RunError),
+    Run(RunError),
+}
+
+impl From<RunError> for SweepError {
+    fn from(error: RunError) -> Self {
+        match error.unmet() {
+            Some(lack) => Self::Unmet(vec![lack]),
+            None => Self::Run(error),
+        }
+    }
 }
 
 /// Where the time that each run may take is from.
