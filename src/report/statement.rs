@@ -75,21 +75,27 @@ impl<'a> Stated<'a> {
                 what,
                 to,
                 new,
+                others,
                 unsure,
                 is_usual,
                 by,
                 ..
             } = done;
-            let key = (*what, to.as_deref(), new.as_deref(), unsure.as_ref());
-            let row = rows.entry(key).or_default();
-            row.count += 1;
-            row.is_usual = *is_usual;
-            match by {
-                Blamed::Nothing => {}
-                Blamed::Test(name) => drop(row.tests.insert(name)),
-                Blamed::OneOf(names) => {
-                    row.is_unsure = true;
-                    row.tests.extend(names.iter().map(|name| &**name));
+            let others = others.iter();
+            let others = others.map(|(to, new)| (Some(to.as_str()), new.as_deref()));
+            // By the name that was used it may not be found again: that of a mount that is gone.
+            for (to, new) in [(to.as_deref(), new.as_deref())].into_iter().chain(others) {
+                let key = (*what, to, new, unsure.as_ref());
+                let row = rows.entry(key).or_default();
+                row.count += 1;
+                row.is_usual = *is_usual;
+                match by {
+                    Blamed::Nothing => {}
+                    Blamed::Test(name) => drop(row.tests.insert(name)),
+                    Blamed::OneOf(names) => {
+                        row.is_unsure = true;
+                        row.tests.extend(names.iter().map(|name| &**name));
+                    }
                 }
             }
         }

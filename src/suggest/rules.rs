@@ -10,6 +10,7 @@ use names::Names;
 use perf_live::units::ExitKind;
 use perf_records::glob::{open_at, path_glob};
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 /// What rules are learnt of.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +67,9 @@ pub fn rules(learning: &Learning<'_>, statement: &Statement) -> RulesDraft {
                 names.insert(glob(path));
             }
         }
-        names.extend(done.new.iter().chain(&done.others).map(|path| glob(path)));
+        let others = done.others.iter();
+        let others = others.flat_map(|(old, new)| iter::once(old).chain(new));
+        names.extend(done.new.iter().chain(others).map(|path| glob(path)));
         named.extend(
             [&done.to, &done.new]
                 .into_iter()

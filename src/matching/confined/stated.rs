@@ -108,8 +108,10 @@ pub struct Done {
     pub to: Option<String>,
     /// For a renamed file, the new name.
     pub new: Option<String>,
-    /// What else its file was called until then: rules have to allow all of its names.
-    pub others: Vec<String>,
+    /// What else its file was called until then, through links and mounts, and for a renamed file
+    /// the other new name: rules have to allow all of its names. Of a file in the working directory
+    /// that was read, the names outside alone.
+    pub others: Vec<(String, Option<String>)>,
     /// The key of `confined` that is about it; `None` for a signal, and for a standard stream.
     pub realm: Option<Realm>,
     /// Why it is not known that it was done, and to what; `None` if it is.
@@ -197,10 +199,21 @@ impl Done {
         if is_file(&act.thing) && what != Deeds::Executed {
             return None;
         }
-        let to = shown(act.realm, &act.thing, None).map(without_id);
+        let mut to = shown(act.realm, &act.thing, None).map(without_id);
+        let names = |thing: &Thing<'_>, but: &Option<String>| -> Vec<String> {
+            let names = told::names(act.realm, thing).into_iter();
+            let names = names.map(without_id);
+            names.filter(|name| Some(name) != but.as_ref()).collect()
+        };
+        let mut others = names(&act.thing, &to);
         let doubt = unsure(&act.thing);
         if what == Deeds::Read && doubt.is_none() && to.as_ref().is_some_and(|to| is_inside(to)) {
-            return None;
+            // By another name it may lie elsewhere: what is mounted on it, or linked to it.
+            others.retain(|name| !is_inside(name));
+            if others.is_empty() {
+                return None;
+            }
+            to = Some(others.remove(0));
         }
         let new = (what == Deeds::Renamed).then(|| deed.part("to")).flatten();
         let new = new.map(Thing::File);
@@ -209,20 +222,32 @@ impl Done {
             .or(doubt)
             .or_else(|| new.as_ref().and_then(unsure))
             .or_else(|| to.is_none().then_some(Unsure::What));
-        let new = new.map(|new| shown(act.realm, &new, None));
-        let mut others = told::names(act.realm, &act.thing);
-        others.retain(|name| Some(name) != to.as_ref());
+        let to_new = new.as_ref();
+        let to_new = to_new.and_then(|new| shown(act.realm, new, None));
+        let new_others = new.map_or_else(Vec::new, |new| names(&new, &to_new));
         Some(Self {
             what,
             to,
-            new: new.flatten(),
-            others,
+            new: to_new,
+            others: paired(others, new_others),
             realm: Some(act.realm),
             unsure,
             is_usual: is_usual(act),
             is_own: is_start(deed),
             by: by(),
         })
+    }
+}
+
+/// Pairs the other names of a file with the new ones that it got, where each has one.
+fn paired(others: Vec<String>, new: Vec<String>) -> Vec<(String, Option<String>)> {
+    match others.len() == new.len() {
+        true => others.into_iter().zip(new.into_iter().map(Some)).collect(),
+        false => others
+            .into_iter()
+            .chain(new)
+            .map(|name| (name, None))
+            .collect(),
     }
 }
 

@@ -178,10 +178,22 @@ pub(super) fn reached(part: &Part) -> &[Vec<u8>] {
 /// All names of the file that something was done to, as rules have them.
 pub(super) fn names(realm: Realm, thing: &Thing<'_>) -> Vec<String> {
     match (realm, thing) {
-        (Realm::Reads | Realm::Writes, Thing::File(part)) => {
-            reached(part).iter().map(|name| as_in_rules(name)).collect()
+        (Realm::Reads | Realm::Writes | Realm::Programs, Thing::File(part)) => {
+            let names = reached(part).iter();
+            names.map(|name| in_realm(realm, name)).collect()
         }
         _ => Vec::new(),
+    }
+}
+
+/// The name of a file as the rules of a realm have it.
+fn in_realm(realm: Realm, name: &[u8]) -> String {
+    let path = as_in_rules(name);
+    match realm {
+        Realm::Network => format!("unix:{path}"),
+        // A rule without a slash is of the folders in `PATH`.
+        Realm::Programs if !path.contains('/') => format!("./{path}"),
+        _ => path,
     }
 }
 
@@ -209,13 +221,7 @@ pub(super) fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) 
                 }
                 _ => return Some(part.text.clone()),
             };
-            let path = as_in_rules(not_allowed.or(names.first()).unwrap_or(own));
-            match realm {
-                Realm::Network => format!("unix:{path}"),
-                // A rule without a slash is of the folders in `PATH`.
-                Realm::Programs if !path.contains('/') => format!("./{path}"),
-                _ => path,
-            }
+            in_realm(realm, not_allowed.or(names.first()).unwrap_or(own))
         }
         Thing::Internet(ip, port) => internet(ip, *port),
         Thing::Unbound => internet(&Thing::ANY.0, Thing::ANY.1),

@@ -210,3 +210,18 @@ fn an_attempt_at_a_socket_that_is_not_there_is_one_and_can_be_allowed() {
         project.holds(&[], &command);
     }
 }
+
+#[test]
+fn all_names_of_a_program_that_was_executed_are_learnt() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let script = "cp /bin/true one && ln one two && ./one";
+    let rules = project.learnt(&[], &[], &["sh", "-c", script]);
+    for name in ["./one", "./two"] {
+        assert!(rules.contains(name), "{rules}");
+    }
+    for made in ["one", "two"] {
+        std::fs::remove_file(project.join(made)).expect("a program");
+    }
+    project.holds(&[], &["sh", "-c", script]);
+}

@@ -1,6 +1,7 @@
 //! Commands that mount something, or work where others did.
 
-use super::ruled;
+use super::elsewhere::elsewhere;
+use super::{done, ruled};
 use crate::support::require::{program, require, right_to_trace};
 
 #[test]
@@ -69,4 +70,37 @@ fn what_is_mounted_where_mounts_are_shared_may_be_below_another_name_and_is_neve
     run.assert_status(1);
     let said = "does not allow `out/secret`";
     assert!(run.stderr.contains(said), "{}", run.stderr);
+}
+
+#[test]
+fn a_file_below_a_mount_is_stated_where_it_is_and_not_only_where_it_was_reached() {
+    require!(right_to_trace());
+    require!(program("unshare"));
+    let (project, elsewhere) = elsewhere();
+    let outside = elsewhere.path().display().to_string();
+    for (file, text) in [("made", ""), ("told", "secret\n")] {
+        std::fs::write(elsewhere.path().join(file), text).expect("a file");
+        project.write(&format!("in/{file}"), "");
+    }
+    let stated = |script: &str| {
+        let inside = format!("unshare --mount --propagation private sh -c '{script}'");
+        let lines = project.stated(&inside);
+        let told = |what| done(&lines, what).into_iter().map(str::to_owned).collect();
+        let told: [Vec<String>; 4] = ["written", "read", "renamed", "deleted"].map(told);
+        told
+    };
+    let [written, ..] = stated(&format!("mount --bind {outside} in && echo x > in/made"));
+    for name in ["in/made", &format!("{outside}/made")] {
+        assert!(written.iter().any(|it| it == name), "{name}: {written:?}");
+    }
+    let [_, read, ..] = stated(&format!(
+        "mount --bind {outside}/told in/told && cat in/told > copy"
+    ));
+    assert!(read.contains(&format!("{outside}/told")), "{read:?}");
+    assert_eq!(project.read("copy"), "secret\n");
+    let [_, _, renamed, deleted] = stated(&format!(
+        "mount --bind {outside} in && mv in/told in/new && rm in/new"
+    ));
+    assert!(renamed.contains(&format!("{outside}/told")), "{renamed:?}");
+    assert!(deleted.contains(&format!("{outside}/new")), "{deleted:?}");
 }
