@@ -23,8 +23,8 @@ memory (mem:0x404010/4:w); a tracepoint (sched:sched_switch, sched:*); a probe (
 Modifiers stand behind a colon (page-faults:u): u, k, h for user mode, kernel and hypervisor alone. Events in braces ({page-faults,cs}) are \
 counted at the same times or not at all, and read at one moment.\n\n\
 Counted is what the command does and all that it starts, to the last of them. Values are what was counted: where events had to share \
-counters, the share of the time stands beside them. An event that the machine has no counter for is <not supported>; one that never came \
-to be counted is <not counted>.\n\n\
+counters, the share of the time stands beside them. An event that the machine has no counter for, or that happens where this user may not look, is <not supported>; one that never came \
+to be counted is <not counted>. Where none of them can be counted, the command is not started.\n\n\
 Exit status: the command's own, 128 + n when signal n killed it; 127 where it was not found, 126 where it could not be executed, \
 125 when the harness had trouble."
 )]

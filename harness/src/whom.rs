@@ -10,7 +10,7 @@ use perf_live::sys::rights;
 use perf_records::units::{Cpu, Pid};
 use std::ffi::OsString;
 use std::time::Duration;
-use trace_harness::plan::{self, Reach};
+use trace_harness::plan;
 use trace_harness::run::{Bench, Recording, RunError, chosen_cpus, living};
 
 #[derive(Debug, clap::Args)]
@@ -214,10 +214,9 @@ pub(crate) fn keep_to_own(whose: Recording, host: &Host) {
 }
 
 /// Whether events in the kernel are left out because the user may not see them; reports that for
-/// what is `done` with the rest. A user who may not even read tracefs can still ask for events that
-/// need none; an event that needs it reports its absence.
+/// what is `done` with the rest.
 pub(crate) fn leaves_out_kernel(bench: &Bench<'_>, done: &str) -> bool {
-    let leaves_out = !matches!(bench.reach(), Ok(Reach::Everything));
+    let leaves_out = !bench.sees_kernel();
     if leaves_out {
         note!(
             "harness: {done} with the rights of an ordinary user: what happens in the kernel is left out"

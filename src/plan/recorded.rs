@@ -1,6 +1,6 @@
 //! Plans recorded events, from names as perf's users write them.
 
-use super::calls::{ENTER, LEAVE, raw_format, registers_of};
+use super::calls::{ENTER, LEAVE, MOST_CALLS, RAW, own_tracepoint, raw_format, registers_of};
 use super::error::EventsError;
 use super::found::Found;
 use super::source;
@@ -9,7 +9,7 @@ use super::word::{Kind, Word, refuse_filter, take_apart};
 use perf_live::events::EventRequest;
 use perf_live::host::Catalogue;
 use perf_records::attr::{Attr, Chain, Maps, ReadFormat, SampleType, Sampling, Source};
-use syscall_model::names::Abi;
+use syscall_model::names::{self, Abi};
 use syscall_model::select::{FilterPlan, Selection, native_filter};
 
 /// The default samples a second of an event that is no tracepoint, as in perf.
@@ -109,6 +109,32 @@ impl RecordWish {
         }
     }
 
+    /// Whether an event can be opened and would never show anything, as the kernel's part is left
+    /// out. The kernel then passes on only tracepoints that it fires with the registers of user
+    /// mode (`perf_tp_event_match()`, kernel/events/core.c). Of a tracepoint of the kernel's other
+    /// than `raw_syscalls` no records can be opened then, but a counter can
+    /// (`perf_trace_event_perm()`, kernel/trace/trace_event_perf.c).
+    #[must_use]
+    pub fn never_shows(&self, event: &EventRequest) -> bool {
+        let Attr { source, modes, .. } = event.attr;
+        let is_of_kernel = match source {
+            Source::Tracepoint(_) => {
+                let system = event.name.split_once(':').map(|(system, _)| system);
+                system == Some(RAW)
+            }
+            source => source::is_of_kernel(source),
+        };
+        self.exclude_kernel && (is_of_kernel || modes.exclude_user && !modes.exclude_kernel)
+    }
+
+    fn refuse_unseen(&self, at: usize, event: &EventRequest) -> Result<(), EventsError> {
+        let name = || event.name.clone();
+        match self.never_shows(event) {
+            true => Err(EventsError::OutOfReach { at, name: name() }),
+            false => Ok(()),
+        }
+    }
+
     /// Returns the events, those of calls first.
     ///
     /// # Errors
@@ -126,11 +152,13 @@ impl RecordWish {
                     refuse_filter(&wanted)?;
                     let mut event = self.named(&wanted.shown, named.source, None, terms);
                     event.attr.modes = wanted.modes;
+                    self.refuse_unseen(wanted.at, &event)?;
                     source::refuse_same_id(wanted.at, &event, &events)?;
                     events.push(event);
                 }
                 Kind::Tracepoints | Kind::Probe => {
                     for event in self.found(&wanted, catalogue)? {
+                        self.refuse_unseen(wanted.at, &event)?;
                         // perf keeps an event that is named twice as two events; here each record
                         // would come twice.
                         if !events.contains(&event) {
@@ -269,6 +297,9 @@ impl RecordWish {
         }
         let none = Terms::default();
         let terms = words.first().map_or(&none, |word| &word.terms);
+        if self.exclude_kernel {
+            return self.own_calls(words, &selection, terms, catalogue);
+        }
         let mut events = Vec::new();
         for (name, enter) in [(ENTER, true), (LEAVE, false)] {
             let source = Source::Tracepoint(raw_format(name, catalogue)?.id);
@@ -279,6 +310,41 @@ impl RecordWish {
             }
         }
         Ok(events)
+    }
+
+    /// Records each call by its own tracepoints, which alone are handed the registers of the
+    /// program. A call without them is not in this kernel.
+    fn own_calls(
+        &self,
+        words: &[&Word<'_>],
+        selection: &Selection,
+        terms: &Terms,
+        catalogue: &dyn Catalogue,
+    ) -> Result<Vec<EventRequest>, EventsError> {
+        let native = Abi::native();
+        if selection.is_everything() || selection.numbers(native).count() > MOST_CALLS {
+            return Err(EventsError::TooMany);
+        }
+        let mut events = Vec::new();
+        for call in selection
+            .numbers(native)
+            .filter_map(|number| names::name(native, number))
+        {
+            for half in ["sys_enter", "sys_exit"] {
+                if let Some((name, format)) = own_tracepoint(half, call, catalogue)? {
+                    let source = Source::Tracepoint(format.id);
+                    events.push(self.named(name.as_str(), source, None, terms));
+                }
+            }
+        }
+        match words.first() {
+            Some(word) if events.is_empty() && !selection.is_empty() => Err(EventsError::Cannot {
+                at: word.at,
+                name: word.name.to_owned(),
+                why: "this kernel has no tracepoint of its own for it, by which an ordinary user sees calls",
+            }),
+            _ => Ok(events),
+        }
     }
 }
 

@@ -97,9 +97,9 @@ impl CounterSet {
 
     /// Records why the machine does not count these events; a group is lacking if one of its events
     /// is.
-    pub(super) fn lack(&mut self, events: &[CountedEvent], why: &OpenError) {
+    pub(super) fn lack(&mut self, events: &[CountedEvent], why: &str) {
         for event in events {
-            self.hold(event, Means::Nothing(chain(why)));
+            self.hold(event, Means::Nothing(why.to_owned()));
         }
     }
 

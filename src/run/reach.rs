@@ -2,10 +2,11 @@
 
 use super::Bench;
 use crate::plan::{self, EventsPlan, Meaning, Reach};
-use perf_live::events::{self, OpenError, Rings};
+use perf_live::events::{self, Counted, Counter, EventRequest, OpenError, Rings};
 use perf_live::host::{Catalogue, HostError};
 use perf_live::sys::page_size;
 use perf_live::sys::rights::{self, Right};
+use perf_records::attr::{Attr, Source};
 use perf_records::units::TracepointName;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -57,6 +58,19 @@ impl Bench<'_> {
             Err(error) => return Err(error),
         };
         Ok(*self.reach.get_or_init(|| reach))
+    }
+
+    /// Whether this user may see what happens in the kernel. A user who may not read tracefs may
+    /// still see events that need none.
+    #[must_use]
+    pub fn sees_kernel(&self) -> bool {
+        match self.reach() {
+            Ok(reach) => reach == Reach::Everything,
+            Err(_) => {
+                let nothing = EventRequest::new("dummy", Attr::counting(Source::DUMMY));
+                Counter::open(&nothing, Counted::Myself).is_ok()
+            }
+        }
     }
 
     fn probe(&self, name: &str, exclude_kernel: bool) -> Result<(), AccessError> {

@@ -4,10 +4,12 @@ use super::counting::{Count, CounterSet};
 use super::record::{Recording, TICK, look_after};
 use super::session::{self, Control, Next, SessionError, system};
 use super::{Bench, RecordEnd, RunError};
-use crate::plan::{CountedEvent, RecordWish};
-use perf_live::events::{self, Counted, EventSet, OpenError, RingChoice, Subject};
+use crate::plan::{CountedEvent, EventsError, RecordWish};
+use perf_live::errors::chain;
+use perf_live::events::{self, Counted, EventRequest, EventSet, OpenError, RingChoice, Subject};
 use perf_live::ring::Drain;
 use perf_live::sandbox::Running;
+use perf_records::attr::Source;
 use perf_records::units::Cpu;
 use std::io;
 
@@ -60,22 +62,50 @@ impl Bench<'_> {
         let mut counters = CounterSet::default();
         let mut absent = None;
         for event in wanted.chunk_by(|one, next| one.group.is_some() && one.group == next.group) {
+            if let Some(name) = self.unseen(wish, event) {
+                let error = EventsError::OutOfReach { at: 0, name };
+                counters.lack(event, &error.to_string());
+                absent = absent.or(Some(RunError::Plan(error)));
+                continue;
+            }
             let places = places_of(event, subject, &places)?;
             match counters.open(event, &places) {
                 Err(error) if error.is_absent() => {
-                    counters.lack(event, &error);
-                    absent = absent.or(Some(error));
+                    counters.lack(event, &chain(&error));
+                    absent = absent.or(Some(RunError::Open(error)));
                 }
                 opened => opened?,
             }
         }
         match absent.filter(|_| counters.is_empty()) {
-            Some(error) => Err(RunError::Open(error)),
+            Some(error) => Err(error),
             None => Ok(Counters {
                 events: counters,
                 ends,
             }),
         }
+    }
+}
+
+impl Bench<'_> {
+    /// Returns the first of these events that this user may count and that would never show
+    /// anything, so that its count would be taken for the number of times that it happened. Of a
+    /// tracepoint that happens with the kernel's registers the kernel refuses such a user records.
+    fn unseen(&self, wish: &RecordWish, events: &[CountedEvent]) -> Option<String> {
+        let is_refused = |part: &EventRequest| match part.attr.source {
+            Source::Tracepoint(id) => {
+                let tried = events::probe(&part.name, id, true);
+                tried.is_err_and(|error| error.is_permission())
+            }
+            _ => false,
+        };
+        let is_unseen =
+            |part: &EventRequest| wish.never_shows(part) || wish.exclude_kernel && is_refused(part);
+        let is_unseen = |event: &&CountedEvent| event.parts.iter().any(is_unseen);
+        events
+            .iter()
+            .find(is_unseen)
+            .map(|event| event.name.clone())
     }
 }
 

@@ -33,7 +33,7 @@ minor-faults, major-faults, context-switches, cpu-migrations, dummy, bpf-output)
 the machine has a counter for it; one of a source that sysfs describes (cpu/event=0x3c/); what is done to a place of memory (mem:0x404010/4:w); modifiers \
 (page-faults:u); a system call, a glob or a class of them (openat, rename*, \
 %file), which are recorded as raw_syscalls with a filter on their native numbers: of a 32-bit program it is the calls with these numbers, \
-which are others, as `harness trace` tells. Nothing named means cpu-clock. Terms of one event stand behind it between slashes (sched:sched_switch/call-graph=no,nr=100/): overwrite, \
+which are others, as `harness trace` tells; an ordinary user's are recorded by their own tracepoints, at most 100 of them. Nothing named means cpu-clock. Terms of one event stand behind it between slashes (sched:sched_switch/call-graph=no,nr=100/): overwrite, \
 no-overwrite, call-graph=fp, dwarf or no, stack-size=BYTES, max-stack=FRAMES, nr=RECORDS, period=N, freq=N, name=NAME, inherit, no-inherit.\n\n\
 Exit status: the command's own, 128 + n when signal n killed it; 127 where it was not found, 126 where it could not be executed, \
 125 when the harness had trouble, lost events included."

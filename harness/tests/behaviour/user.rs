@@ -179,3 +179,96 @@ fn calls_of_a_user_are_held_under_no_new_privileges_and_that_is_said() {
     assert!(run.stderr.contains("(INJECTED)"), "{run:?}");
     assert!(run.stderr.contains("under no_new_privs"), "{run:?}");
 }
+
+/// How many records a file of `harness record` has.
+fn n_samples(run: &Run) -> u64 {
+    let said = run.stderr.split("[ harness record: ").nth(1);
+    let number = said.and_then(|said| said.split(' ').next());
+    let number = number.and_then(|number| number.parse().ok());
+    number.unwrap_or_else(|| panic!("{run:?}"))
+}
+
+#[test]
+fn calls_that_a_user_records_by_name_are_recorded_by_their_own_tracepoints() {
+    require!(needs());
+    let project = Project::new();
+    project.open_to_everybody("tmp");
+    let data = project.join("tmp/calls.data").display().to_string();
+    let words = ["record", "-o", &data, "-e", "mkdir,rmdir", "--"];
+    let shell = ["sh", "-c", "mkdir tmp/d && rmdir tmp/d"];
+    let run = as_nobody(&project, &[&words[..], &shell].concat());
+    run.assert_status(0);
+    assert_eq!(n_samples(&run), 4, "{run:?}");
+    let script = project.harness(&["script", "-i", &data]);
+    for name in ["sys_enter_mkdir", "sys_exit_rmdir"] {
+        assert!(script.stdout.contains(name), "{}", script.stdout);
+    }
+    let trace = project.harness(&["trace", "-i", &data]);
+    trace.assert_status(0);
+    assert!(trace.stdout.contains(" rmdir("), "{trace:?}");
+    let all = as_nobody(&project, &["record", "-o", &data, "-e", "all", "true"]);
+    all.assert_status(125);
+    let most = "at most 100 calls can be traced at a time";
+    assert!(all.stderr.contains(most), "{}", all.stderr);
+}
+
+#[test]
+fn what_happens_in_the_kernel_alone_is_never_counted_as_0_and_never_recorded_for_a_user() {
+    require!(needs());
+    let project = Project::new();
+    project.open_to_everybody("tmp");
+    let data = project.join("tmp/kernel.data").display().to_string();
+    let shows_nothing =
+        |name: &str| format!("`{name}` shows nothing without the right to trace everything");
+    for name in [
+        "context-switches",
+        "cpu-migrations",
+        "page-faults:k",
+        "raw_syscalls:sys_enter",
+    ] {
+        let recorded = ["record", "-o", &data, "-c", "1", "-e", name, "true"];
+        let run = as_nobody(&project, &recorded);
+        run.assert_status(125);
+        assert!(run.stderr.contains(&shows_nothing(name)), "{}", run.stderr);
+        let alone = as_nobody(&project, &["stat", "-e", name, "true"]);
+        alone.assert_status(125);
+        assert!(alone.stderr.contains(&shows_nothing(name)), "{alone:?}");
+    }
+    let events = "mkdir,context-switches,sched:sched_process_exec,{page-faults,cpu-migrations}";
+    let words = ["stat", "--format", "json", "-o", "-", "-e", events];
+    let run = as_nobody(&project, &[&words[..], &["mkdir", "tmp/made"]].concat());
+    run.assert_status(0);
+    let counters: Vec<serde_json::Value> = run
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a line of JSON"))
+        .filter(|line: &serde_json::Value| line["type"] == "counter")
+        .collect();
+    let shown: Vec<(&str, Option<u64>, bool)> = counters
+        .iter()
+        .map(|line| {
+            let is_absent = line["not_supported"].is_string();
+            (
+                line["name"].as_str().expect("a name"),
+                line["value"].as_u64(),
+                is_absent,
+            )
+        })
+        .collect();
+    let expected = [
+        ("mkdir", Some(1), false),
+        ("context-switches", None, true),
+        ("sched:sched_process_exec", None, true),
+        ("page-faults", None, true),
+        ("cpu-migrations", None, true),
+    ];
+    assert_eq!(shown, expected, "{run:?}");
+    // Nothing named is what perf counts then, as far as it can be seen.
+    let run = as_nobody(&project, &["stat", "true"]);
+    run.assert_status(0);
+    let lines = run.stderr.lines();
+    let unseen = lines
+        .filter(|line| line.contains("<not supported>"))
+        .count();
+    assert_eq!(unseen, 2, "{}", run.stderr);
+}

@@ -301,11 +301,17 @@ pub(super) fn software_means(source: Source, modes: Modes) -> Result<(), &'stati
     match SoftwareKind::of(source) {
         _ if modes == Modes::default() => Ok(()),
         Some(Kind::Dummy | Kind::BpfOutput) => Err("it never happens by itself"),
-        Some(Kind::ContextSwitches | Kind::CpuMigrations) if modes.exclude_kernel => {
-            Err("it happens in the kernel alone")
-        }
+        _ if is_of_kernel(source) && modes.exclude_kernel => Err("it happens in the kernel alone"),
         _ => Ok(()),
     }
+}
+
+/// Whether it is a software event that happens in the kernel alone: it never fires with the
+/// registers of user mode.
+pub(super) fn is_of_kernel(source: Source) -> bool {
+    use SoftwareKind as Kind;
+    let kind = SoftwareKind::of(source);
+    matches!(kind, Some(Kind::ContextSwitches | Kind::CpuMigrations))
 }
 
 /// Refuses a software event if each occurrence also makes a record of another one.
