@@ -112,14 +112,31 @@ pub fn record(
             None => {}
         }
     }
+    let left = has_left(next, whose, running.as_ref(), events)?;
     events.disable().map_err(system("stop the events"))?;
     events.drain_by_looks().map_err(system("drain the rings"))?;
     while !recorder.round(events)? {}
     let exited = running.map(Running::finish).transpose();
     Ok(RecordEnd {
         exited: exited.map_err(system("reap the command"))?,
-        left: next == Next::Leave,
+        left,
     })
+}
+
+/// Whether what is to be left still lives: the signal that asks for it may have ended the command
+/// and all that it started as well.
+pub(super) fn has_left(
+    next: Next,
+    whose: Recording,
+    running: Option<&Running>,
+    events: &mut EventSet,
+) -> Result<bool, SessionError> {
+    if next != Next::Leave {
+        return Ok(false);
+    }
+    let looked = events.wait(&[], Duration::ZERO);
+    looked.map_err(system("wait for events"))?;
+    Ok(!whose.is_over(running, events.have_hung_up()))
 }
 
 /// Takes the command's output and exit status, and passes signals on to it.

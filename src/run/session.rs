@@ -190,6 +190,10 @@ pub fn follow(
             let called = control.ready(&mut running);
             next = called.map_err(system("pass a signal on"))?;
         }
+        if next == Next::Leave && leaves_nothing(&mut running, events)? {
+            next = Next::Follow;
+            break;
+        }
         // Asked to end a workload that is over, it does not wait for what is left to be read.
         if next == Next::Leave || (next == Next::Kill && is_called && running.is_gone()) {
             break;
@@ -274,6 +278,13 @@ fn look_again(running: &mut Running, events: &mut EventSet) -> Result<(), Sessio
     collected.map_err(system("look after the workload's output and its end"))?;
     let waited = events.wait(&[], Duration::ZERO);
     waited.map(drop).map_err(system("wait for events"))
+}
+
+/// Whether the signal that asks to leave a workload alone has ended it as well, and all that it
+/// started.
+fn leaves_nothing(running: &mut Running, events: &mut EventSet) -> Result<bool, SessionError> {
+    look_again(running, events)?;
+    Ok(events.hang_up() && events.have_hung_up() && running.is_gone())
 }
 
 /// Stops the events of a run that is over: those of a control group still fire for dead tasks, and

@@ -1,7 +1,7 @@
 //! Does the work of `perf stat`: counts how often events happened, without records.
 
 use super::counting::{Count, CounterSet};
-use super::record::{Recording, TICK, look_after};
+use super::record::{Recording, TICK, has_left, look_after};
 use super::session::{self, Control, Next, SessionError, system};
 use super::{Bench, RecordEnd, RunError};
 use crate::plan::{CountedEvent, EventsError, RecordWish};
@@ -160,12 +160,13 @@ impl Counters {
                 None => {}
             }
         }
+        let left = has_left(next, whose, running.as_ref(), &mut self.ends)?;
         self.events.disable().map_err(system("stop the events"))?;
         let counts = self.events.read().map_err(system("read the counters"))?;
         let exited = running.map(Running::finish).transpose();
         let end = RecordEnd {
             exited: exited.map_err(system("reap the command"))?,
-            left: next == Next::Leave,
+            left,
         };
         Ok((counts, end))
     }

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use perf_live::host::Host;
 use perf_live::sys::removal::{Members, remove_group};
 
@@ -304,5 +305,48 @@ fn nothing_is_left_beside_what_a_killed_harness_was_writing() {
         assert!(is_whole, "{words:?}: {report}");
         let left: Vec<_> = files.into_iter().collect();
         assert_eq!(left, [("it/data".to_owned(), b"old".to_vec())], "{words:?}");
+    }
+}
+
+/// Whether a process has ended and was not waited for.
+fn is_dead(id: Pid) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{id}/stat"));
+    let stat = stat.expect("a process that nobody waits for");
+    let state = stat
+        .rsplit(") ")
+        .next()
+        .and_then(|rest| rest.chars().next());
+    state == Some('Z')
+}
+
+#[test]
+fn a_command_that_ends_with_the_signal_to_the_harness_leaves_nothing_behind() {
+    require!(right_to_trace());
+    let project = Project::new();
+    for words in [
+        &["trace", "-o", "t"][..],
+        &["record", "-e", "getppid", "-o", "r"],
+        &["stat", "-e", "getppid", "-o", "s"],
+    ] {
+        let script = ["--", "sh", "-c", "echo $$; read end"];
+        let mut command = project.program(&[words, &script].concat());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("harness");
+        let harness = Pid::from_raw(child.id().cast_signed());
+        let mut line = String::new();
+        let mut said = BufReader::new(child.stdout.take().expect("a pipe"));
+        said.read_line(&mut line).expect("a line");
+        let shell = Pid::from_raw(line.trim().parse().expect("a process"));
+        // It finds both at once: the signal, and that the command has ended.
+        kill(harness, Signal::SIGSTOP).expect("kill");
+        kill(harness, Signal::SIGTERM).expect("kill");
+        drop(child.stdin.take());
+        while !is_dead(shell) {
+            std::thread::yield_now();
+        }
+        kill(harness, Signal::SIGCONT).expect("kill");
+        let output = child.wait_with_output().expect("harness");
+        let said = String::from_utf8(output.stderr).expect("text");
+        assert!(!said.contains("lives on"), "{words:?}: {said}");
     }
 }
