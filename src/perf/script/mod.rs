@@ -60,7 +60,8 @@ pub struct Options {
 pub struct Counts {
     /// Samples that were printed.
     pub samples: u64,
-    /// What records of loss say is missing: records, and samples.
+    /// How many records are missing at least: a recorder says for each event, in all, what the
+    /// kernel has said for a ring where that had room again.
     pub lost: u64,
     /// Records with the id of no event.
     pub strangers: u64,
@@ -89,6 +90,8 @@ pub struct Script<S> {
     /// was counted since (deliver_sample_group(), tools/perf/util/session.c).
     values: HashMap<(Option<u64>, Option<Tid>), u64>,
     counts: Counts,
+    lost_of_rings: u128,
+    lost_of_events: u128,
 }
 
 /// Why a record cannot be shown.
@@ -131,6 +134,8 @@ impl<S: Symbols> Script<S> {
             members: HashMap::new(),
             values: HashMap::new(),
             counts: Counts::default(),
+            lost_of_rings: 0,
+            lost_of_events: 0,
         }
     }
 
@@ -163,7 +168,11 @@ impl<S: Symbols> Script<S> {
     /// What came so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
-        self.counts
+        let lost = self.lost_of_rings.max(self.lost_of_events);
+        Counts {
+            lost: u64::try_from(lost).unwrap_or(u64::MAX),
+            ..self.counts
+        }
     }
 
     /// Takes a record of the kernel's, and appends what is to be printed of it; `meta` is what the
@@ -287,10 +296,8 @@ impl<S: Symbols> Script<S> {
                 self.maps.fork(task);
             }
             Record::Map(map, _) => self.maps.map(map, misc),
-            Record::Lost(lost, _) => self.counts.lost = self.counts.lost.saturating_add(lost.count),
-            Record::LostSamples(count, _) => {
-                self.counts.lost = self.counts.lost.saturating_add(*count);
-            }
+            Record::Lost(lost, _) => self.lost_of_rings += u128::from(lost.count),
+            Record::LostSamples(count, _) => self.lost_of_events += u128::from(*count),
             Record::Unknown { .. } => {
                 self.counts.unknown = self.counts.unknown.saturating_add(1);
             }

@@ -21,7 +21,7 @@ impl Reader<'_> {
             0
         };
         let out_of_sight = self.out_of_sight + left;
-        let account = events.account(&self.delivered, self.lost_records, out_of_sight)?;
+        let account = events.account(&self.delivered, self.lost.records(), out_of_sight)?;
         Ok(Account {
             events: account.events,
             side_band_lost: account.side_band_lost,
@@ -102,7 +102,7 @@ impl Reader<'_> {
             never_started: !self.saw_uncorking,
             unread: self.unread,
             half_made: self.family.as_ref().map_or(0, Family::half_made),
-            lost_records: self.lost_records,
+            lost_records: self.lost.records(),
             untold_returns: self
                 .returns
                 .as_ref()

@@ -5,10 +5,37 @@ use crate::plan::Meaning;
 use perf_records::units::Tid;
 use std::collections::HashSet;
 
+/// What records say of others that are missing.
+#[derive(Debug, Default)]
+pub(super) struct Lost {
+    /// Of a ring, where it has room again.
+    of_rings: u64,
+    /// Of an event, in all: they are among those of its ring, which does not tell of the last.
+    of_events: u64,
+}
+
+impl Lost {
+    /// How many are missing at least.
+    pub(super) fn records(&self) -> u64 {
+        self.of_rings.max(self.of_events)
+    }
+}
+
 impl Reader<'_> {
-    /// Records are missing: what was known of descriptors and mappings may be wrong from here on.
-    pub(super) fn lost(&mut self, count: u64) {
-        self.lost_records += count;
+    /// Records of a ring are missing.
+    pub(super) fn lost_of_ring(&mut self, count: u64) {
+        self.lost.of_rings += count;
+        self.forget();
+    }
+
+    /// Records of an event are missing.
+    pub(super) fn lost_of_event(&mut self, count: u64) {
+        self.lost.of_events += count;
+        self.forget();
+    }
+
+    /// What was known of descriptors and mappings may be wrong from here on.
+    fn forget(&mut self) {
         self.tables.lost();
         self.maps.lost();
     }

@@ -80,7 +80,7 @@ pub struct Reader<'a> {
     /// What was found of processes that lived already, until the records have come as far.
     found: Option<midlife::Found>,
     delivered: Vec<u64>,
-    lost_records: u64,
+    lost: gaps::Lost,
     n_samples: u64,
     /// Whether the workload's program runs yet. Events of a control group see what the cork does
     /// before it; those of tasks do not.
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
             found: None,
             // The last number counts the records of BPF programs.
             delivered: vec![0; n_requests + 1],
-            lost_records: 0,
+            lost: gaps::Lost::default(),
             n_samples: 0,
             started: setting.attached,
             life: None,

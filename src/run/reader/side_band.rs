@@ -77,8 +77,8 @@ impl Reader<'_> {
                     }
                 }
             }
-            Record::Lost(lost, _) => self.lost(lost.count),
-            Record::LostSamples(count, _) => self.lost(*count),
+            Record::Lost(lost, _) => self.lost_of_ring(lost.count),
+            Record::LostSamples(count, _) => self.lost_of_event(*count),
             Record::Other(Other::Throttle(true, _), _) => self.throttled += 1,
             Record::Other(Other::Switch(way) | Other::SwitchCpuWide(way, ..), id)
                 if self.started && !way.out =>

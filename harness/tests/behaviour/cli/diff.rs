@@ -1,7 +1,7 @@
 //! `harness diff`: of two runs of a program it says what a person would.
 
 use crate::support::oracle;
-use crate::support::project::Project;
+use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
 use crate::support::unread::Unread;
 
@@ -185,4 +185,42 @@ fn a_file_that_is_no_trace_is_said_to_be_none() {
         .assert_status(0);
     let run = project.harness(&["diff", "trace.snap", "trace.snap"]);
     run.assert_status(0);
+}
+
+/// Traces a flood that nobody reads, into `a.txt` and `a.data`.
+fn flood(project: &Project, how: &[&str]) -> Run {
+    let mut unread = Unread::new(project);
+    let script = unread.shell(&format!("{} flood 20000", oracle::path()));
+    let words = [
+        how,
+        &["-m", "4KiB", "-e", "getppid", "--", "sh", "-c", &script],
+    ]
+    .concat();
+    let run = unread.run(&mut project.program(&words));
+    run.assert_status(125);
+    run
+}
+
+/// The number in front of these words.
+fn number(said: &str, words: &str) -> u64 {
+    let before = said.split(words).next().filter(|it| *it != said);
+    let number = before.and_then(|it| it.rsplit([' ', '\n']).next());
+    let number = number.and_then(|number| number.parse().ok());
+    number.unwrap_or_else(|| panic!("no number of {words}: {said}"))
+}
+
+#[test]
+fn what_a_recording_lost_is_told_once_though_the_kernel_and_the_recorder_say_it() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let run = flood(&project, &["record", "-o", "a.data"]);
+    let lost = number(&run.stderr, " lost, ");
+    assert!(lost > 0, "{}", run.stderr);
+    let script = project.harness(&["script", "-i", "a.data"]);
+    let words = " records were lost when this was recorded";
+    assert_eq!(number(&script.stderr, words), lost, "{}", run.stderr);
+    let trace = project.harness(&["trace", "-i", "a.data"]);
+    trace.assert_status(125);
+    let words = " records lost";
+    assert_eq!(number(&trace.stderr, words), lost, "{}", trace.stderr);
 }
