@@ -44,7 +44,7 @@ pub use ends::fail_otherwise;
 pub use explain::explain;
 pub use lines::{Line, TraceText};
 pub use mask::numbered;
-pub use raw::normalised;
+pub use raw::{INCOMPLETE, normalised, without_end};
 pub use rows::{Part, Row, side_by_side};
 
 use crate::verdict::Finding;

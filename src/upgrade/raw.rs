@@ -46,6 +46,24 @@ impl Entry<'_> {
     }
 }
 
+/// How the last line of a printed trace begins that is not complete.
+pub const INCOMPLETE: &str = "--- incomplete";
+
+/// Takes the line off that says that a printed trace is not complete; returns the rest, and what
+/// the line says.
+#[must_use]
+pub fn without_end(text: &str) -> (&str, Option<&str>) {
+    let whole = text.trim_end();
+    let (before, last) = match whole.rsplit_once('\n') {
+        Some((before, last)) => (before, last),
+        None => ("", whole),
+    };
+    match last.strip_prefix("--- ") {
+        Some(said) if last.starts_with(INCOMPLETE) => (before, Some(said)),
+        _ => (text, None),
+    }
+}
+
 /// Turns such a text into the grammar of normalised traces; `None` if it is no trace.
 #[must_use]
 pub fn normalised(text: &str) -> Option<String> {

@@ -73,11 +73,16 @@ pub(super) fn trace(path: &Path) -> Result<Read, String> {
             "it is JSON; traces are compared as text, or as recordings (--save)".to_owned(),
         ));
     }
-    Ok(match upgrade::normalised(text) {
+    let (text, incomplete) = upgrade::without_end(text);
+    let read = match upgrade::normalised(text) {
         Some(text) => whole(text, Form::Printed),
         None if text.trim().is_empty() => whole(String::new(), Form::Printed),
         None if TraceText::is_one(text) => whole(text.to_owned(), Form::Written),
         None => return Err(failed(NO_TRACE.to_owned())),
+    };
+    Ok(Read {
+        lacks: incomplete.map(str::to_owned).into_iter().collect(),
+        ..read
     })
 }
 

@@ -261,7 +261,13 @@ impl<'a> Printer<'a> {
             (Some(_), Format::Perfetto) | (None, _) => {}
         }
         let (out, n_events) = (&mut self.text, self.n_events);
+        // Where it is read later, what is said of it here is not there.
+        let is_kept = !matches!(self.sink, Sink::Error(_));
+        let is_said = self.form.summary.is_some() && !self.form.lines;
         match self.form.format {
+            Format::Text if !is_complete && is_kept && !is_said => {
+                unseen::end_incomplete(out, lost);
+            }
             Format::Text => {}
             Format::Json => report::summary_json(out, n_events, lost, is_complete, exit),
             Format::Perfetto => self.timeline.end(out, (n_events, lost), is_complete, exit),
@@ -271,24 +277,14 @@ impl<'a> Printer<'a> {
             return Err(error);
         }
         // A file may be for a program alone.
-        let is_watched = self.sink.is_a_stream() && self.form.format == Format::Text;
+        let is_stream = self.sink.is_a_stream();
+        let is_watched = is_stream && self.form.format == Format::Text;
         self.sink.finish()?;
         for line in account.remarks() {
             note!("harness: {line}");
         }
         if !is_complete {
-            match lost {
-                0 => note!("harness: the trace is incomplete"),
-                _ => note!("harness: the trace is incomplete: {lost} records lost"),
-            }
-            for line in complaints {
-                note!("  {line}");
-            }
-            if account.full_backlog > 0 {
-                note!("hint: write the trace to a file (-o), or name fewer events (-e)");
-            } else if lost > 0 {
-                note!("hint: use larger rings (-m 64MiB), or name fewer events (-e)");
-            }
+            unseen::say_incomplete(account, &complaints, is_stream);
             return Ok(status::TRACE_TROUBLE);
         }
         if is_watched && n_events == 0 {

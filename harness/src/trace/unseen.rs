@@ -1,13 +1,16 @@
-//! What a trace will not show, said before it begins.
+//! What a trace will not show, said before it begins, and what it lacks, said at its end.
 
 use crate::out::note;
 use perf_live::errors::chain;
+use perf_live::events::Account;
 use std::collections::BTreeSet;
+use std::fmt::Write;
 use syscall_model::names::{self, Abi};
 use syscall_model::select::Selection;
 use syscall_model::{UNREAD, kin};
 use trace_harness::plan::{EventsPlan, MemoryReader, Reach};
 use trace_harness::run::{LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS, Reading};
+use trace_harness::upgrade::INCOMPLETE;
 
 /// Why nothing reads the memory of a command where programs could.
 pub(super) const NO_WHOLE_CPU: &str = "no event of a whole CPU may be opened";
@@ -81,5 +84,37 @@ pub(super) fn say_unseen(plan: &EventsPlan) {
     if !unseen.is_empty() {
         let unseen = unseen.join(", ");
         note!("harness: of calls that this kernel does not have nothing is seen: {unseen}");
+    }
+}
+
+/// Appends the last line of a text that is read later, by which `harness diff` knows it too.
+pub(super) fn end_incomplete(out: &mut String, lost: u64) {
+    let _always_fits = match lost {
+        0 => writeln!(out, "{INCOMPLETE}"),
+        _ => writeln!(out, "{INCOMPLETE}: {lost} records lost"),
+    };
+}
+
+/// Says what is missing, a line each, and what helps; `is_stream` if the trace is written to what
+/// a person may be reading.
+pub(super) fn say_incomplete(account: &Account, complaints: &[String], is_stream: bool) {
+    let lost = account.lost();
+    match lost {
+        0 => note!("harness: the trace is incomplete"),
+        _ => note!("harness: the trace is incomplete: {lost} records lost"),
+    }
+    for line in complaints {
+        note!("  {line}");
+    }
+    if account.full_backlog > 0 {
+        let to_file = match is_stream {
+            true => "write the trace to a file (-o), ",
+            false => "",
+        };
+        note!(
+            "hint: let more of it wait (--backlog, and room for it in TMPDIR), {to_file}or name fewer events (-e)"
+        );
+    } else if lost > 0 {
+        note!("hint: use larger rings (-m 64MiB), or name fewer events (-e)");
     }
 }

@@ -210,6 +210,32 @@ fn number(said: &str, words: &str) -> u64 {
 }
 
 #[test]
+fn a_text_of_a_trace_that_lost_events_says_so_and_is_never_the_same_as_another() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let how = ["trace", "-o", "a.txt", "--save", "a.data"];
+    let run = flood(&project, &how);
+    let lost = number(&run.stderr, " records lost");
+    let text = project.read("a.txt");
+    let end = format!("\n--- incomplete: {lost} records lost\n");
+    assert!(text.ends_with(&end), "{}", &text[text.len() - 100..]);
+    for form in ["txt", "data"] {
+        let file = format!("a.{form}");
+        let run = project.harness(&["diff", &file, &file]);
+        assert_eq!((run.stdout.as_str(), run.status), ("", 2), "{form}");
+        let said = "what there is does not differ, but it is not all";
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+    let printed = project.harness(&["trace", "-i", "a.data"]);
+    printed.assert_status(125);
+    assert!(printed.stdout.ends_with(&end), "{}", printed.stderr);
+    project
+        .harness(&["trace", "-o", "b.txt", "true"])
+        .assert_status(0);
+    assert!(!project.read("b.txt").contains("incomplete"));
+}
+
+#[test]
 fn what_a_recording_lost_is_told_once_though_the_kernel_and_the_recorder_say_it() {
     require!(right_to_trace());
     let project = Project::new();
