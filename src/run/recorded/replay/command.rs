@@ -4,6 +4,7 @@
 /// what others did. Any option not listed may do so: `--filter`, `--cpu`, `--pid`, `--all-cpus`,
 /// `--delay` and more.
 const WITH_VALUE: &[&str] = &[
+    "backlog",
     "branch-filter",
     "call-graph",
     "clockid",
@@ -20,6 +21,7 @@ const PLAIN: &[&str] = &[
     "all-cgroups",
     "branch-any",
     "buildid-all",
+    "buildid-mmap",
     "code-page-size",
     "compression-level",
     "data",
@@ -32,14 +34,18 @@ const PLAIN: &[&str] = &[
     "no-buffering",
     "no-buildid",
     "no-buildid-cache",
+    "no-bpf-event",
     "no-inherit",
+    "no-overwrite",
     "no-samples",
     "period",
     "phys-data",
     "quiet",
     "raw-samples",
+    "running-time",
     "sample-cpu",
     "stat",
+    "strict-freq",
     "switch-events",
     "timestamp",
     "transaction",
@@ -214,6 +220,9 @@ mod tests {
             ("perf record -z1 -F 99 ls -C", "ls -C"),
             ("harness record -e sched:* -gm 4M -o - -z=3 ls -a", "ls -a"),
             ("perf record -q -- record -- -a", "record -- -a"),
+            ("harness record --backlog 1G --no-overwrite ls -a", "ls -a"),
+            ("perf record --strict-freq --no-bpf-event ls -a", "ls -a"),
+            ("perf record --buildid-mmap --running-time ls -a", "ls -a"),
         ] {
             let words = words_of(line);
             let told = told(&words);
