@@ -1,7 +1,7 @@
 //! What lay under each name before a run: its directory as it was laid out, and the machine's files
 //! where it cannot change them.
 
-use perf_live::host::{Host, Lying, has_changed, is_program, lying, lying_in};
+use perf_live::host::{Host, Lying, has_changed, is_link_of_kernel, is_program, lying, lying_in};
 use perf_live::sandbox::{Part, World};
 use perf_records::units::shown_path;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -344,6 +344,7 @@ impl Machine {
     fn look(&self, path: &Path) -> (Found, Option<u64>) {
         let found = match self.world.part(path) {
             Part::Host => match looked(path, Some(self.started)) {
+                (Found::Unknown, _) if is_link_of_kernel(path) => return looked(path, None),
                 // Another file may have had the name when the run named it.
                 _ if self.is_open && has_changed(path, self.started) => Found::Unknown,
                 found => return found,
@@ -402,6 +403,27 @@ mod tests {
         let expected = [&folders[0], &folders[2]].map(|it| it.as_os_str().as_bytes());
         assert_eq!(listed, expected);
         assert!(Names::of_machine(&folders).remarks().is_empty());
+    }
+
+    #[test]
+    fn a_link_of_sysfs_is_known_however_new_its_times_are() {
+        let link = Path::new("/sys/dev/char/1:3");
+        let Lying::Link(_, to, _) = lying(link) else {
+            // There is no sysfs here.
+            return;
+        };
+        let mut machine = Machine::of(&World::Host);
+        machine.started = SystemTime::UNIX_EPOCH;
+        for is_open in [false, true] {
+            machine.is_open = is_open;
+            let (found, _) = machine.look(link);
+            let is_it = matches!(&found, Found::Link(_, known) if **known == *to);
+            assert!(is_it, "{found:?}");
+        }
+        let root = tempfile::tempdir().unwrap();
+        let other = root.path().join("link");
+        std::os::unix::fs::symlink("to", &other).unwrap();
+        assert_eq!(machine.look(&other).0, Found::Unknown);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! What lies under a name.
 
-use nix::sys::statfs::{BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, FsType, TMPFS_MAGIC, statfs};
+use nix::sys::statfs::{
+    BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, FsType, PROC_SUPER_MAGIC, SYSFS_MAGIC, TMPFS_MAGIC, statfs,
+};
 use std::fs::{self, DirEntry, Metadata};
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStringExt;
@@ -68,6 +70,17 @@ pub fn has_changed(path: &Path, since: SystemTime) -> bool {
 /// its `st_ctime`, which no call sets back. xfs does not where two names of a folder are exchanged,
 /// nor does overlayfs above it.
 const NAMING: [FsType; 3] = [EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC];
+
+/// The kernel's own file systems, in which no process can make, rename or replace a link. A link
+/// there is as new as the first look at it since the kernel forgot it.
+const OF_KERNEL: [FsType; 2] = [PROC_SUPER_MAGIC, SYSFS_MAGIC];
+
+/// Whether a link of this name is the kernel's, so that its times tell nothing.
+#[must_use]
+pub fn is_link_of_kernel(path: &Path) -> bool {
+    let kind = path.parent().and_then(|folder| statfs(folder).ok());
+    kind.is_some_and(|it| OF_KERNEL.contains(&it.filesystem_type()))
+}
 
 pub(super) fn changed_at(metadata: &Metadata) -> Option<SystemTime> {
     let since = u64::try_from(metadata.ctime()).ok()?;
