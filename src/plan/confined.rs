@@ -19,11 +19,12 @@ pub(super) fn confinement(
     }
     let mut rules = scenario.expect.confined.clone().unwrap_or_default();
     let mut tests: Vec<TestRules> = beside.tests.clone();
-    for directory in &beside.directories {
+    for (place, directory) in beside.directories.iter().enumerate() {
+        let is_by_link = place > 0;
         let of_tests = tests.iter_mut().map(|test| &mut test.confined);
         of_tests
             .chain([&mut rules])
-            .for_each(|rules| here::confined(rules, directory));
+            .for_each(|rules| here::confined(rules, directory, is_by_link));
     }
     if scenario.sandbox != SandboxSpec::None {
         here::of_sandbox(&mut rules, INSIDE);

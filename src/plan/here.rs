@@ -29,12 +29,15 @@ pub(super) fn test(test: &Test, directory: &str) -> Test {
     }
 }
 
-/// What a run may do, in these names.
-pub(super) fn confined(rules: &mut Confined, directory: &str) {
+/// What a run may do, in these names. A path that leads to the directory by a link is also that of
+/// the link.
+pub(super) fn confined(rules: &mut Confined, directory: &str, is_by_link: bool) {
     let lists = [&mut rules.writes, &mut rules.reads, &mut rules.programs];
     for list in lists.into_iter().flatten() {
+        let link = list.iter().find(|glob| is_by_link && *glob == directory);
+        let link = link.cloned();
         let each = list.iter().flat_map(|glob| globs(glob, directory));
-        *list = each.collect();
+        *list = each.chain(link).collect();
     }
 }
 

@@ -39,7 +39,8 @@ pub struct Beside {
     pub tests: Vec<TestRules>,
     /// How the test is found that did something, where that was said.
     pub blame: Option<BlameBy>,
-    /// The paths of the folder that the command runs in, where rules may speak of it.
+    /// The paths of the folder that the command runs in, where rules may speak of it: where it
+    /// lies, and then the link by which the command came there.
     pub directories: Vec<String>,
     /// The ids that the command is started with.
     pub started_as: StartedAs,

@@ -113,6 +113,7 @@ pub(super) fn started_as() -> StartedAs {
 pub(super) fn directories() -> Vec<String> {
     let lies = std::env::current_dir().ok();
     let came = std::env::var_os("PWD").map(PathBuf::from);
+    let came = came.filter(|it| it.is_absolute());
     let came = came.filter(|it| it.canonicalize().ok() == lies && Some(it) != lies.as_ref());
     let paths = [lies, came].into_iter().flatten();
     // Below the root all is as it was.

@@ -1,6 +1,7 @@
 //! Rules that are learnt let the same command pass in its next run.
 
 use super::Project;
+use super::elsewhere::elsewhere;
 use crate::support::require::{program, require, right_to_trace};
 
 impl Project {
@@ -224,4 +225,25 @@ fn all_names_of_a_program_that_was_executed_are_learnt() {
         std::fs::remove_file(project.join(made)).expect("a program");
     }
     project.holds(&[], &["sh", "-c", script]);
+}
+
+#[test]
+fn the_link_by_which_a_command_came_to_its_folder_can_be_allowed() {
+    require!(right_to_trace());
+    let (project, elsewhere) = elsewhere();
+    let link = elsewhere.path().join("current");
+    let path = link.display().to_string();
+    let came = [("PWD", path.as_str())];
+    let remove = ["rm", &path];
+    let linked = || std::os::unix::fs::symlink(project.path(), &link).expect("a link");
+    linked();
+    let rules = project.learnt(&came, &[], &remove);
+    assert!(rules.contains(&path), "{rules}");
+    linked();
+    project.holds(&came, &remove);
+    // What was learnt of another path does not allow it.
+    project.write("rules.yaml", "expect: { confined: { writes: [made] } }\n");
+    linked();
+    let words = [&["check", "rules.yaml", "--"], &remove[..]].concat();
+    project.harness_with(&came, &words).assert_status(1);
 }
