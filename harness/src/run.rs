@@ -279,7 +279,9 @@ fn verdict_options(arguments: &Arguments) -> Vec<String> {
         )
     });
     let require = require_all().then(|| "HARNESS_REQUIRE=all".to_owned());
-    let given = [repeat, update, policy, require];
+    let guest = std::env::var(crate::vm::GUEST_KERNEL).ok();
+    let guest = guest.map(|kernel| format!("--vm={kernel}"));
+    let given = [repeat, update, policy, require, guest];
     given.into_iter().flatten().collect()
 }
 

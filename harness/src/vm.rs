@@ -154,6 +154,9 @@ pub(crate) fn job(command: Vec<OsString>, writes: &[PathBuf]) -> Job {
     }
 }
 
+/// The variable that tells a harness which `--vm` runs in a guest its kernel's name in the list.
+pub(crate) const GUEST_KERNEL: &str = "HARNESS_GUEST_KERNEL";
+
 /// Runs this very command line in a guest, but for the word that asks for that.
 pub(crate) fn again(kernel: Option<&str>, listed: &Listed, writes: &[PathBuf]) -> u8 {
     let place = listed.read().and_then(|kernels| kernels.get(kernel));
@@ -170,6 +173,8 @@ pub(crate) fn again(kernel: Option<&str>, listed: &Listed, writes: &[PathBuf]) -
             // The file was touched here; there is no such file in the guest.
             let name = crate::shard::STATUS_FILE;
             job.environment.retain(|(known, _)| known != name);
+            let kernel_of_guest = (GUEST_KERNEL.into(), kernel.name.clone().into());
+            job.environment.push(kernel_of_guest);
             in_guest(&kernel, &usual(), &job, status::TROUBLE)
         }
         Ok(Place::Host(under)) => on_host(&[under, command].concat()),

@@ -250,6 +250,7 @@ fn a_merge_takes_parts_of_one_run_with_the_same_options() {
     let gitlab = [("CI_PIPELINE_ID", "new")];
     merged(&part(&gitlab, "2/2", &[])).assert_status(0);
     let required = [("HARNESS_REQUIRE", "all"), ("CI_PIPELINE_ID", "new")];
+    let in_guest = [("HARNESS_GUEST_KERNEL", "6.1"), ("CI_PIPELINE_ID", "new")];
     for (other, said) in [
         (
             part(&[], "2/2", &["--run-id", "old"]),
@@ -261,6 +262,8 @@ fn a_merge_takes_parts_of_one_run_with_the_same_options() {
             "with `--repeat 2`",
         ),
         (part(&required, "2/2", &[]), "with `HARNESS_REQUIRE=all`"),
+        // As `--vm=6.1` tells the harness in its guest.
+        (part(&in_guest, "2/2", &[]), "with `--vm=6.1`"),
     ] {
         let run = merged(&other);
         run.assert_status(2);
