@@ -15,7 +15,7 @@ use clap::ValueEnum;
 use folders::{dumps, warn_of_orphans, written};
 use perf_live::host::Host;
 use perf_live::sys::landlock;
-use perf_records::units::shown_path;
+use perf_records::units::{shown, shown_path};
 use printer::Printer;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ use trace_harness::verdict::Verdict;
 With --status bisect it is for git bisect run: 0 all passed; 1 some scenario certainly failed; 125 neither, as one was skipped, incomplete or \
 broken, its program could not be executed, or it has no snapshot; 255, at which git stops, for all else: an invalid scenario, wrong usage, a \
 machine that cannot trace; 128 + n for a signal. HARNESS_REQUIRE is not heeded then, and no snapshot is written.\n\n\
-Environment: CI set means that no snapshot is ever written; HARNESS_REQUIRE=all turns skips into failures; TEST_TOTAL_SHARDS and \
+Environment: CI set, but to neither 0 nor false, means that no snapshot is ever written; HARNESS_REQUIRE=all turns skips into failures; TEST_TOTAL_SHARDS and \
 TEST_SHARD_INDEX (from 0) choose a shard as --shard does, but of neither scenarios that --exact names nor a recorded run; GITHUB_ACTIONS=true adds annotations to the report \
 for people, and a summary to the file of GITHUB_STEP_SUMMARY."
 )]
@@ -294,7 +294,8 @@ fn list(arguments: &Arguments) -> u8 {
     let mut text = String::new();
     match arguments.results.format {
         Form::Json => report::list_json(&mut text, env!("CARGO_PKG_VERSION"), &items),
-        Form::Human => text.extend(items.iter().flat_map(|item| [&item.name, "\n"])),
+        // A line each, whatever is in a name.
+        Form::Human => text.extend(items.iter().map(|item| format!("{}\n", shown(&item.name)))),
         _ => {
             note!("harness: --list belongs to --format human or json");
             return status::USAGE;

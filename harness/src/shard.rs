@@ -81,7 +81,12 @@ impl Share {
 
     /// `(shard 1/4 of 24 scenarios)`.
     pub(crate) fn said(&self) -> String {
-        format!("(shard {} of {} scenarios)", self.shard, self.of_all)
+        let word = if self.of_all == 1 {
+            "scenario"
+        } else {
+            "scenarios"
+        };
+        format!("(shard {} of {} {word})", self.shard, self.of_all)
     }
 }
 

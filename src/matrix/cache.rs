@@ -1,13 +1,27 @@
 //! Chooses the folder in which kernels are kept.
 
+use perf_records::units::shown_path;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
 /// There is no folder to keep kernels in.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot make a folder to keep kernels in")]
-pub struct CacheError(#[source] io::Error);
+pub enum CacheError {
+    /// The environment names none.
+    #[error(
+        "there is no folder to keep kernels in: none of HARNESS_CACHE, XDG_CACHE_HOME and HOME is set"
+    )]
+    Unnamed,
+    /// It could not be made.
+    #[error("cannot make `{}` to keep kernels in", shown_path(.folder))]
+    Make {
+        /// The folder.
+        folder: PathBuf,
+        /// The error of making it.
+        source: io::Error,
+    },
+}
 
 impl CacheError {
     /// What can be done about it.
@@ -19,12 +33,11 @@ impl CacheError {
 
 /// Returns the folder, and makes it if necessary.
 pub(super) fn folder() -> Result<PathBuf, CacheError> {
-    let folder = named(|name| std::env::var_os(name)).ok_or_else(|| {
-        let text = "none of HARNESS_CACHE, XDG_CACHE_HOME and HOME is set";
-        CacheError(io::Error::other(text))
-    })?;
-    std::fs::create_dir_all(&folder).map_err(CacheError)?;
-    Ok(folder)
+    let folder = named(|name| std::env::var_os(name)).ok_or(CacheError::Unnamed)?;
+    match std::fs::create_dir_all(&folder) {
+        Ok(()) => Ok(folder),
+        Err(source) => Err(CacheError::Make { folder, source }),
+    }
 }
 
 fn named(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {

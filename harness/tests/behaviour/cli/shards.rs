@@ -182,7 +182,7 @@ fn a_shard_of_the_environment_touches_the_status_file_and_may_be_empty() {
         ];
         let run = project.harness_with(&environment, &["run", "scenarios"]);
         run.assert_status(0);
-        assert!(run.stdout.contains(" of 1 scenarios)\n"), "{}", run.stdout);
+        assert!(run.stdout.contains(" of 1 scenario)\n"), "{}", run.stdout);
         assert!(status.exists());
         std::fs::remove_file(&status).expect("the file");
         project

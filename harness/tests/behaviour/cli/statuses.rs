@@ -288,3 +288,12 @@ fn a_trace_of_which_nothing_came_names_calls_that_do_the_same() {
     let all = project.harness(&["trace", "-e", "rename*", "--", "true"]);
     assert!(!all.stderr.contains("renameat"), "{}", all.stderr);
 }
+
+#[test]
+fn a_list_has_a_line_for_each_scenario_whatever_is_in_its_name() {
+    let project = Project::new();
+    project.scenario("new\nline", PASSES);
+    let run = project.harness(&["run", "--list", "scenarios"]);
+    run.assert_status(0);
+    assert_eq!(run.stdout, "new\\nline\n");
+}
