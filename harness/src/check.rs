@@ -232,6 +232,7 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     }
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let mut sink = sink_at_the_end(arguments.output.as_ref())?;
+    sink.is_not(arguments.learn.as_deref(), "--learn")?;
     arguments.results.begin().map_err(NoCheck::Said)?;
     let handed = handed(&host, &workload.inherited);
     let subject = CheckSubject {

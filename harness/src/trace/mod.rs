@@ -281,7 +281,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     let mut workload = workload::workload(&arguments.command, &bench, directory.as_ref())?;
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let sink = sink(arguments.output.as_ref())?;
-    sink.is_not(arguments.save.as_deref())?;
+    sink.is_not(arguments.save.as_deref(), "--save")?;
     let initial = workload::inherited(directory.as_ref(), &workload);
     let chosen = (arguments.paths.as_slice(), initial.directory.as_deref());
     let restricted = inject::restrict(&mut faults, &plan, chosen);

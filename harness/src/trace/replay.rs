@@ -51,6 +51,7 @@ pub(super) fn trace(arguments: &Arguments, file: &Path) -> Result<u8, Trouble> {
     let host = Host::running();
     let signatures = signatures(&recording, &host);
     let sink = sink_of_results(arguments.output.as_ref())?;
+    sink.is_not(arguments.input.as_deref(), "-i")?;
     let mut printer = Printer::new(
         &plan,
         &signatures,

@@ -81,12 +81,12 @@ enum Unwritten {
 }
 
 impl Sink {
-    /// Refuses to be the file that the records are saved in.
-    pub(crate) fn is_not(&self, saved: Option<&Path>) -> Result<(), Trouble> {
-        match (self, saved) {
-            (Self::File(output, path), Some(saved)) if output.is_at(saved) => {
+    /// Refuses to be the file that another option names.
+    pub(crate) fn is_not(&self, other: Option<&Path>, option: &str) -> Result<(), Trouble> {
+        match (self, other) {
+            (Self::File(output, path), Some(other)) if output.is_at(other) => {
                 let path = shown_path(path);
-                let both = format!("`{path}` cannot be both -o and --save");
+                let both = format!("`{path}` cannot be both -o and {option}");
                 Err(Trouble::Usage(both))
             }
             _ => Ok(()),

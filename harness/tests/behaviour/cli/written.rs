@@ -327,3 +327,34 @@ fn a_trace_is_written_to_standard_output_where_a_dash_is_named() {
     assert!(run.stdout.contains("exit_group(0) = ?"), "{}", run.stdout);
     assert!(!project.join("-").exists());
 }
+
+#[test]
+fn a_file_that_is_read_or_written_already_is_refused_as_an_output_and_stays() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let record = ["record", "-e", "openat", "-o", "a.data", "true"];
+    project.harness(&record).assert_status(0);
+    let before = std::fs::read(project.join("a.data")).expect("a recording");
+    std::os::unix::fs::symlink("a.data", project.join("link")).expect("a link");
+    for output in ["a.data", "./a.data", "link"] {
+        let run = project.harness(&["trace", "-i", "a.data", "-o", output]);
+        run.assert_status(125);
+        let said = format!("`{output}` cannot be both -o and -i");
+        assert!(run.stderr.contains(&said), "{}", run.stderr);
+    }
+    assert!(std::fs::read(project.join("a.data")).expect("a recording") == before);
+    let words = [
+        "check",
+        "--learn",
+        "rules.yaml",
+        "-o",
+        "./rules.yaml",
+        "--",
+        "true",
+    ];
+    let run = project.harness(&words);
+    run.assert_status(125);
+    let said = "cannot be both -o and --learn";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(!project.join("rules.yaml").exists());
+}
