@@ -148,7 +148,7 @@ fn each_sync_and_close_is_failed_though_nothing_tells_them_apart() {
         except OSError: pass\n";
     let rest = "expect: { files_after: { out: \"one\\ntwo\\n\" } }\nsnapshot: false\n";
     let project = python(script, "fsync, write", rest);
-    let lines = sweep(&project, 1, &["-e", "fsync", "--errors", "EIO"]);
+    let lines = sweep(&project, 1, &["-e", "fsync", "--errors", "EIO", "-j", "1"]);
     let of: Vec<&str> = runs(&lines)
         .iter()
         .filter_map(|line| line["class"].as_str())
