@@ -142,13 +142,12 @@ pub fn counts(plan: &Plan, trace: &Normalised) -> BTreeMap<String, u64> {
 /// Returns what was found while the run was read, on the files that it left, and against its
 /// baseline.
 fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
-    let is_overwritten = has_overwritten(&run.account);
     let mut findings = run.findings.clone();
     if run.left_alone {
         let why = "what the main process left behind lived on, and was not followed any more";
         findings.push(Finding::unknown(About::Processes, why));
     }
-    if is_overwritten {
+    if has_overwritten(&run.account) {
         // A mark that was not found may have been in missing records.
         for finding in &mut findings {
             finding.kind = Kind::Unknown;
@@ -164,8 +163,8 @@ fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
         let unknown = |why: &str| vec![Finding::unknown(About::Baseline, why)];
         findings.extend(match &run.base {
             Known::No(why) => unknown(why),
-            Known::Yes(_) if is_overwritten => {
-                unknown("what was overwritten is compared with no baseline")
+            Known::Yes(_) if !plan.events.overwritten(&run.account).is_empty() => {
+                unknown("what is not recorded whole is compared with no baseline")
             }
             Known::Yes(base) => {
                 let (delta, both) = (&baseline.delta, (base, &run.trace));

@@ -166,6 +166,8 @@ pub struct Scene<'a> {
     next: Vec<Option<Place>>,
     /// Names of which earlier deeds were overwritten.
     forgotten: BTreeSet<String>,
+    /// Whether any of them may be missing, and not the earlier ones alone.
+    may_be_any: bool,
 }
 
 impl<'a> Scene<'a> {
@@ -206,13 +208,16 @@ impl<'a> Scene<'a> {
             by_name,
             next,
             forgotten: BTreeSet::new(),
+            may_be_any: false,
         }
     }
 
-    /// Says that earlier deeds of these names were overwritten.
+    /// Says that deeds of these names are missing: those before the first that is here, as they were
+    /// overwritten, or any.
     #[must_use]
-    pub fn forgetting(mut self, names: &BTreeSet<String>) -> Self {
+    pub fn forgetting(mut self, names: &BTreeSet<String>, may_be_any: bool) -> Self {
         self.forgotten.clone_from(names);
+        self.may_be_any = may_be_any;
         self
     }
 
@@ -249,6 +254,7 @@ impl<'a> Scene<'a> {
         let first = entered.map(|when| when.entered).min();
         match self.forgotten.is_empty() {
             true => 0,
+            false if self.may_be_any => u64::MAX,
             false => first.unwrap_or(u64::MAX),
         }
     }

@@ -22,7 +22,7 @@ use perf_records::format::{Content, Extent, Field, Format, Shape};
 /// Checks a filter against the format of its event.
 ///
 /// # Errors
-/// The first thing that the kernel would not take.
+/// The first thing that the kernel would not take, or that holds for nothing or not in all programs.
 pub fn check(text: &str, format: &Format) -> Result<(), FilterError> {
     parse(text, format, false)
 }
@@ -166,6 +166,10 @@ impl Parser<'_> {
             return Err(self.syntax("a value"));
         };
         let (fits, expected) = match (kind, &token) {
+            // A set of CPUs, from Linux 6.7 on (Documentation/trace/events.rst).
+            (Kind::Number(_), Token::Word(word)) if word.starts_with("CPUS{") => {
+                (matches!(operator, "==" | "!=" | "&"), "a number")
+            }
             (Kind::Number(_), Token::Word(word)) if number(word).is_none() => (false, "a number"),
             (Kind::Number(kind), Token::Word(word)) => {
                 let number = number(word).unwrap_or_default();
@@ -344,6 +348,7 @@ mod tests {
             "COMM == \"bash\" && CPU == 1",
             "prev_prio == -1",
             "prev_prio == 0xffffffff",
+            "CPU & CPUS{0-1,3}",
         ] {
             assert_eq!(check(filter, &format(SWITCH)), Ok(()), "{filter}");
         }

@@ -281,10 +281,7 @@ pub fn resolve(
     events.exact_paths = needs.exact();
     events.functions = std::mem::take(&mut needs.functions);
     notes.extend(events.of_nobody());
-    notes.extend(native::of_32_alone(
-        scenario,
-        syscall_model::names::Abi::native(),
-    ));
+    notes.extend(native::of_32_alone(scenario));
     overwriting::choose(scenario, facts, &mut events)?;
     faults::check_kept(scenario, &events)?;
     let user = world.as_ref().and_then(|world| world.user.as_ref());

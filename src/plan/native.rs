@@ -28,9 +28,9 @@ pub(super) fn absent_calls(scenario: &Scenario, native: Abi) -> Vec<Lack> {
 
 /// Returns a remark about such names as only programs of 32 bits make calls of: that a program of
 /// 64 bits makes none of them says nothing of what it does.
-pub(super) fn of_32_alone(scenario: &Scenario, native: Abi) -> Option<String> {
+pub(super) fn of_32_alone(scenario: &Scenario) -> Option<String> {
     let mut alone = words(scenario);
-    alone.retain(|word| is_of_32_alone(word, native));
+    alone.retain(|word| is_of_32_alone(word, Abi::native()));
     alone.sort_unstable();
     alone.dedup();
     let all = alone.join("`, `");

@@ -236,10 +236,22 @@ impl EventsPlan {
         if !has_overwritten && !all.clone().any(|it| it.sampled) && of_nobody.next().is_none() {
             return BTreeSet::new();
         }
-        let skips = |place: usize| {
-            let request = self.requests.get(place);
-            request.is_some_and(|it| it.attr.sampling.skips() || is_of_nobody(&it.name))
-        };
-        self.names_where(|place| skips(place) || self.overwritten_of(place, account) > 0)
+        self.names_where(|place| self.misses_any(place) || self.overwritten_of(place, account) > 0)
+    }
+
+    /// Whether any record of a request may be missing, and not earlier ones alone: it is sampled, or
+    /// fires in interrupts.
+    fn misses_any(&self, place: usize) -> bool {
+        let request = self.requests.get(place);
+        request.is_some_and(|it| it.attr.sampling.skips() || is_of_nobody(&it.name))
+    }
+
+    /// Whether any deed of these names may be missing. A span is one of its ends.
+    #[must_use]
+    pub fn misses_any_of(&self, names: &BTreeSet<String>, spans: &[SpanRule]) -> bool {
+        let missed = self.names_where(|place| self.misses_any(place));
+        let mut spans = spans.iter();
+        let is_span = |rule: &SpanRule| names.contains(&*rule.name) && rule.takes(&missed);
+        !missed.is_disjoint(names) || spans.any(is_span)
     }
 }

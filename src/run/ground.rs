@@ -1,7 +1,7 @@
 //! What lay under each name before a run: its directory as it was laid out, and the machine's files
 //! where it cannot change them.
 
-use perf_live::host::{Host, Lying, has_changed, is_link_of_kernel, is_program, lying, lying_in};
+use perf_live::host::{Host, Lying, has_changed, is_link_of_sysfs, is_program, lying, lying_in};
 use perf_live::sandbox::{Part, World};
 use perf_records::units::shown_path;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -344,7 +344,7 @@ impl Machine {
     fn look(&self, path: &Path) -> (Found, Option<u64>) {
         let found = match self.world.part(path) {
             Part::Host => match looked(path, Some(self.started)) {
-                (Found::Unknown, _) if is_link_of_kernel(path) => return looked(path, None),
+                (Found::Unknown, _) if is_link_of_sysfs(path) => return looked(path, None),
                 // Another file may have had the name when the run named it.
                 _ if self.is_open && has_changed(path, self.started) => Found::Unknown,
                 found => return found,

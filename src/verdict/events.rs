@@ -55,6 +55,11 @@ fn forgotten(plan: &Plan, account: &Account) -> BTreeSet<String> {
     forgotten
 }
 
+/// Whether any deed of these names may be missing, and not the earlier ones alone.
+pub(super) fn misses_any(plan: &Plan, forgotten: &BTreeSet<String>) -> bool {
+    plan.events.misses_any_of(forgotten, &plan.spans)
+}
+
 /// Judges the order of every single event.
 fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<Finding> {
     let asked_for = deeds
@@ -64,7 +69,7 @@ fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<F
     let asked_for: Vec<&Deed> = asked_for.collect();
     let judgement = matching::judge(
         &plan.expected,
-        &Scene::new(&asked_for).forgetting(forgotten),
+        &Scene::new(&asked_for).forgetting(forgotten, misses_any(plan, forgotten)),
         None,
         &Bindings::default(),
         matching::MOST_TRIES,
@@ -114,7 +119,7 @@ fn numbers(
         let is_too_many = range.max.is_some_and(|max| count > max);
         let is_met = count >= range.min && range.max.is_none();
         if !is_too_many && !is_met && !matcher.names.is_disjoint(forgotten) {
-            let reason = reason + ", and those of earlier were overwritten";
+            let reason = reason + ", and others have no record";
             return Some(Finding::unknown(About::Events, reason));
         }
         if range.contains(count) && count.saturating_sub(answered) < range.min {

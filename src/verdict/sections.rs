@@ -48,7 +48,7 @@ pub(super) fn judge(
         let held: Vec<&Deed> = held.filter(|deed| asks_for(plan, deed)).collect();
         let judgement = matching::judge(
             expected,
-            &Scene::new(&held).forgetting(forgotten),
+            &Scene::new(&held).forgetting(forgotten, super::events::misses_any(plan, forgotten)),
             Some(name),
             outer,
             matching::MOST_TRIES,

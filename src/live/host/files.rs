@@ -1,7 +1,7 @@
 //! What lies under a name.
 
 use nix::sys::statfs::{
-    BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, FsType, PROC_SUPER_MAGIC, SYSFS_MAGIC, TMPFS_MAGIC, statfs,
+    BTRFS_SUPER_MAGIC, EXT4_SUPER_MAGIC, FsType, SYSFS_MAGIC, TMPFS_MAGIC, statfs,
 };
 use std::fs::{self, DirEntry, Metadata};
 use std::io::{self, ErrorKind};
@@ -71,15 +71,13 @@ pub fn has_changed(path: &Path, since: SystemTime) -> bool {
 /// nor does overlayfs above it.
 const NAMING: [FsType; 3] = [EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC];
 
-/// The kernel's own file systems, in which no process can make, rename or replace a link. A link
-/// there is as new as the first look at it since the kernel forgot it.
-const OF_KERNEL: [FsType; 2] = [PROC_SUPER_MAGIC, SYSFS_MAGIC];
-
-/// Whether a link of this name is the kernel's, so that its times tell nothing.
+/// Whether a link of this name is one of sysfs, where no process can make, rename or replace one: it
+/// is as new as the first look at it since the kernel forgot it, so that its times tell nothing.
+/// Links of procfs depend on who looks, and lead elsewhere later.
 #[must_use]
-pub fn is_link_of_kernel(path: &Path) -> bool {
+pub fn is_link_of_sysfs(path: &Path) -> bool {
     let kind = path.parent().and_then(|folder| statfs(folder).ok());
-    kind.is_some_and(|it| OF_KERNEL.contains(&it.filesystem_type()))
+    kind.is_some_and(|it| it.filesystem_type() == SYSFS_MAGIC)
 }
 
 pub(super) fn changed_at(metadata: &Metadata) -> Option<SystemTime> {

@@ -132,7 +132,7 @@ impl Explainer<'_, '_> {
         let names = element.steps().map(|step| &step.word);
         let [first, then, there_is] = names;
         format!(
-            "{label}: what there was earlier of `{first}`, `{then}` and `{there_is}` was overwritten"
+            "{label}: what else there was of `{first}`, `{then}` and `{there_is}` is not known, as records are missing"
         )
     }
 

@@ -10,13 +10,17 @@ impl Explainer<'_, '_> {
     pub(in crate::matching) fn forgot(&self, key: &str, matcher: &Matcher) -> String {
         let (step, line) = (words::of_matcher(matcher), matcher.line);
         let label = self.label;
-        format!("`{label}.{key}`: whether `{step}` occurred earlier (line {line}) was overwritten")
+        format!(
+            "`{label}.{key}`: whether `{step}` occurred (line {line}) is not known, as records are missing"
+        )
     }
 
     /// Explains an undecided `only`.
     pub(in crate::matching) fn forgot_others(&self, name: &str) -> String {
         let label = self.label;
-        format!("`{label}.only`: whether it allows every `{name}` of earlier was overwritten")
+        format!(
+            "`{label}.only`: whether it allows every `{name}` is not known, as records are missing"
+        )
     }
 
     /// Explains an undecided `count`.
@@ -28,7 +32,7 @@ impl Explainer<'_, '_> {
     ) -> String {
         let step = words::of_matcher(matcher);
         format!(
-            "{} {range} of `{step}`, got {least}, and those of earlier were overwritten",
+            "{} {range} of `{step}`, got {least}, and others have no record",
             self.expected()
         )
     }
@@ -37,7 +41,9 @@ impl Explainer<'_, '_> {
     pub(in crate::matching) fn forgot_between(&self, shape: &Shape<'_>) -> String {
         let of = shape.leaves.first().map(|leaf| self.key(leaf));
         let of = of.unwrap_or_else(|| format!("{}.sequence", self.label));
-        format!("`{of}`: whether what must not lie between its steps did was overwritten")
+        format!(
+            "`{of}`: whether what must not lie between its steps did is not known, as records are missing"
+        )
     }
 
     /// Explains an undecided `sequence` or `any_order`.
@@ -46,6 +52,6 @@ impl Explainer<'_, '_> {
         let forgotten = leaves.clone().find(|leaf| self.scene.forgets(leaf.matcher));
         let of = forgotten.or(leaves.next()).map(|leaf| self.step(leaf));
         let of = of.unwrap_or_else(|| format!("`{}.sequence`", self.label));
-        format!("{of}: it does not occur in what is left, and what was before was overwritten")
+        format!("{of}: it does not occur in what was recorded, and records are missing")
     }
 }

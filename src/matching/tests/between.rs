@@ -178,7 +178,7 @@ fn what_was_overwritten_is_not_judged() {
         let deeds = deeds(&calls(trace));
         let deeds: Vec<&Deed> = deeds.iter().collect();
         let names: BTreeSet<String> = forgotten.iter().map(|name| (*name).to_owned()).collect();
-        let scene = Scene::new(&deeds).forgetting(&names);
+        let scene = Scene::new(&deeds).forgetting(&names, false);
         let expected = expected(SYNC);
         let judgement = judge(&expected, &scene, None, &Bindings::default(), MOST_TRIES);
         let findings = judgement.findings.into_iter();

@@ -52,7 +52,7 @@ fn operations_by_name_are_filtered_in_the_kernel() {
     assert_eq!(named(&["io_uring:IORING_OP_*"]), [None]);
     let filtered = with_filter("io_uring:IORING_OP_FSYNC", "sq_thread == 1");
     assert_eq!(
-        submissions(&[filtered.clone()]),
+        submissions(std::slice::from_ref(&filtered)),
         only("((opcode == 3) && (sq_thread == 1))")
     );
     // One submission has one record, whatever takes it.

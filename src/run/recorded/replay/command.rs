@@ -21,7 +21,6 @@ const PLAIN: &[&str] = &[
     "all-cgroups",
     "branch-any",
     "buildid-all",
-    "buildid-mmap",
     "code-page-size",
     "compression-level",
     "data",
@@ -222,7 +221,7 @@ mod tests {
             ("perf record -q -- record -- -a", "record -- -a"),
             ("harness record --backlog 1G --no-overwrite ls -a", "ls -a"),
             ("perf record --strict-freq --no-bpf-event ls -a", "ls -a"),
-            ("perf record --buildid-mmap --running-time ls -a", "ls -a"),
+            ("perf record --running-time ls -a", "ls -a"),
         ] {
             let words = words_of(line);
             let told = told(&words);
