@@ -6,9 +6,10 @@ use crate::units::FileId;
 use perf_records::attr::{Attr, Maps, SAMPLE_TYPE, Source};
 use perf_records::record::{self, HEADER_SIZE, Header, Record};
 use std::fs::{File, Metadata};
+use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::Arc;
 
 /// Room for a record with the longest path.
@@ -26,8 +27,15 @@ pub struct Mapped {
     was: Content,
 }
 
-/// The length of a file, and when it was written to.
-type Content = (u64, i64, i64);
+/// What a file holds, and by what it is told without reading that nothing was done to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Content {
+    length: u64,
+    /// When anything of the inode was changed last (`st_ctim`), which no program sets.
+    changed: (i64, i64),
+    /// A sum over all bytes.
+    sum: u64,
+}
 
 impl Mapped {
     /// Looks at an open file by mapping it: what other calls say of it need not be what records of
@@ -37,7 +45,7 @@ impl Mapped {
     /// Those of `perf_event_open(2)`, `mmap(2)` and `fstat(2)`; `InvalidData` where the mapping has
     /// no record.
     pub(super) fn of(file: File) -> io::Result<Self> {
-        let was = content(&file.metadata()?);
+        let was = Content::of(&file)?;
         let attr = Attr {
             sample_type: SAMPLE_TYPE,
             inherit: false,
@@ -78,11 +86,65 @@ impl Mapped {
     /// Whether it is as it was: a probe stays at its place in the file, whatever is written there.
     #[must_use]
     pub fn is_unwritten(&self) -> bool {
-        let now = self.file.metadata();
-        now.is_ok_and(|now| content(&now) == self.was)
+        let times = self.file.metadata().map(|now| times(&now));
+        let is_untouched = times.is_ok_and(|now| now == (self.was.length, self.was.changed));
+        is_untouched || Content::of(&self.file).is_ok_and(|now| now.sum == self.was.sum)
     }
 }
 
-fn content(metadata: &Metadata) -> Content {
-    (metadata.len(), metadata.mtime(), metadata.mtime_nsec())
+impl Content {
+    fn of(file: &File) -> io::Result<Self> {
+        let (length, changed) = times(&file.metadata()?);
+        let mut hasher = DefaultHasher::new();
+        let mut buffer = vec![0; 1 << 16];
+        let mut at = 0;
+        loop {
+            let n = file.read_at(&mut buffer, at)?;
+            hasher.write(buffer.get(..n).unwrap_or_default());
+            at += n as u64;
+            if n == 0 {
+                break;
+            }
+        }
+        Ok(Self {
+            length,
+            changed,
+            sum: hasher.finish(),
+        })
+    }
+}
+
+fn times(metadata: &Metadata) -> (u64, (i64, i64)) {
+    (metadata.len(), (metadata.ctime(), metadata.ctime_nsec()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_is_the_same_by_what_it_holds_whatever_its_times_say() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"one two").unwrap();
+        let was = Content::of(&file).unwrap();
+        let mapped = Mapped {
+            path: Vec::new(),
+            id: FileId {
+                device: (0, 0),
+                inode: 0,
+                generation: 0,
+            },
+            file: Arc::new(file.try_clone().unwrap()),
+            was,
+        };
+        assert!(mapped.is_unwritten());
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH)
+            .unwrap();
+        assert!(mapped.is_unwritten());
+        file.write_at(b"six", 4).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH)
+            .unwrap();
+        assert!(!mapped.is_unwritten());
+    }
 }
