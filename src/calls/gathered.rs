@@ -1,5 +1,4 @@
-//! Calls whose contents or address lie behind an array or a structure, so that the call has no
-//! argument that is them.
+//! Calls of which no argument is what they move, or whom they address.
 
 /// Whether a call moves contents that none of its arguments are: from one descriptor to another, or
 /// told by an array of pieces or a message (`struct iovec`, `struct msghdr`, `struct msgbuf`). A

@@ -19,17 +19,36 @@ pub(super) fn holds(
 ) -> Answer {
     match word {
         // Which of them a capture stands for is not said.
-        "path" | "fd" if is_any_free(test, captures) => Answer::No,
+        "path" if is_any_free(test, captures) => Answer::unless_more(false, has_any(deed, is_path)),
+        "fd" if is_any_free(test, captures) => {
+            Answer::unless_more(false, has_any(deed, is_descriptor))
+        }
         "path" => each(deed, matcher, is_path, test, captures),
         "fd" => each(deed, matcher, is_descriptor, test, captures),
         "data" => Answer::unless_more(false, moves_gathered(&deed.name)),
         "address" => Answer::unless_more(false, names_address_in_header(&deed.name)),
         // In a structure of which the flags alone are read.
         "mode" => Answer::unless_more(false, &*deed.name == "openat2"),
+        // What it is, by creat(2).
+        "flags" if &*deed.name == "creat" => {
+            let names = ["O_WRONLY", "O_CREAT", "O_TRUNC"];
+            let bits = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC;
+            let part = Part {
+                name: word.into(),
+                alias: None,
+                text: names.join("|"),
+                value: Value::Names(names.map(Into::into).into(), bits as u64),
+            };
+            named::holds(test, &part, matcher.is_closed, captures)
+        }
         // No symbol names the place where the program was.
         "function" => Answer::unless_more(false, deed.part("ip").is_some()),
         _ => Answer::No,
     }
+}
+
+fn has_any(deed: &Deed, is_asked: fn(&Part) -> bool) -> bool {
+    deed.fields.iter().any(is_asked)
 }
 
 /// Whether one of these parts passes the test; or all of them, if the test requires that.

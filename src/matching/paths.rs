@@ -60,6 +60,17 @@ impl<'a> Place<'a> {
     /// Whether it is what the author wrote of a descriptor. A word for a kind of files means that
     /// kind alone, and a file that is called so is written as a path: `./stdout`.
     pub(super) fn is_file(&self, wanted: &[u8]) -> Answer {
+        // As procfs names what was open before the run.
+        if FileKind::is_word(wanted) && self.given.starts_with(b"pipe:[") {
+            return (wanted == b"pipe").into();
+        }
+        if FileKind::is_word(wanted) && self.given.starts_with(b"socket:[") {
+            let is_some_socket = FileKind::is_of(wanted, b"socket");
+            return match wanted {
+                b"socket" => Answer::Yes,
+                _ => Answer::unless_more(false, is_some_socket),
+            };
+        }
         match FileKind::is_word(wanted) || FileKind::is_word(self.given) {
             true => FileKind::is_of(self.given, wanted).into(),
             false => self.is(wanted),

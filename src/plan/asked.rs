@@ -5,7 +5,7 @@ use super::chains;
 use super::crash;
 use super::error::EventsError;
 use super::evasions;
-use super::events::{EventsPlan, Grouping, Meaning};
+use super::events::{EventsPlan, Grouping, Meaning, PlannedEvent};
 use super::filter;
 use super::following;
 use super::found::{Found, Sought};
@@ -235,9 +235,10 @@ impl EventsPlan {
         };
         for found in sought.find(catalogue)? {
             match self.opened(&found.name) {
-                Some(request) => {
+                Some((request, planned)) => {
                     request.filter = either(request.filter.take(), sought.filter);
                     request.attr = request.attr.with_chain(wanted.chain);
+                    planned.others.push(at);
                 }
                 None => self.add_found(at, found, wanted, catalogue)?,
             }
@@ -246,12 +247,14 @@ impl EventsPlan {
     }
 
     /// The event of this name that was asked for already: one occurrence has one record.
-    fn opened(&mut self, name: &str) -> Option<&mut EventRequest> {
+    fn opened(&mut self, name: &str) -> Option<(&mut EventRequest, &mut PlannedEvent)> {
+        let named = &mut self.named;
         let mut opened = self.requests.iter_mut().zip(&self.meanings);
-        let is_it = |(request, meaning): &(&mut EventRequest, &Meaning)| {
-            matches!(meaning, Meaning::Event(_)) && request.name == name
-        };
-        opened.find(is_it).map(|(request, _)| request)
+        let (request, place) = opened.find_map(|(request, meaning)| match meaning {
+            Meaning::Event(place) if request.name == name => Some((request, *place)),
+            _ => None,
+        })?;
+        Some((request, named.get_mut(place)?))
     }
 
     fn add_found(

@@ -101,6 +101,8 @@ pub struct PlannedEvent {
     /// The place of the want that it was opened for; `None` for submissions to io_uring, which
     /// serve several wants.
     pub want: Option<usize>,
+    /// The places of further wants that it serves.
+    pub others: Vec<usize>,
     /// The probe, if the event exists only while the harness has it registered.
     pub probe: Option<Arc<Probe>>,
 }
@@ -250,6 +252,7 @@ impl EventsPlan {
             format: Some(Arc::clone(format)),
             naming,
             want: None,
+            others: Vec::new(),
             probe: None,
         });
     }

@@ -7,7 +7,7 @@ use perf_records::glob::glob;
 // for others later. The kernel fires these on the CPU that the interrupt comes to, whatever task
 // runs there, or in a task of its own: a task's or a control group's events get only those that
 // fire while a task of theirs runs.
-const OF_NOBODY: [&str; 61] = [
+const OF_NOBODY: [&str; 66] = [
     "alarmtimer:*",
     "ata:ata_qc_complete_done",
     "ata:ata_qc_complete_failed",
@@ -28,7 +28,11 @@ const OF_NOBODY: [&str; 61] = [
     "irq:*",
     "irq_matrix:*",
     "irq_vectors:*",
-    "jbd2:*",
+    "jbd2:jbd2_checkpoint*",
+    "jbd2:jbd2_commit_*",
+    "jbd2:jbd2_end_commit",
+    "jbd2:jbd2_run_stats",
+    "jbd2:jbd2_start_commit",
     "kyber:*",
     "mptcp:*",
     "msr:*",
@@ -46,7 +50,8 @@ const OF_NOBODY: [&str; 61] = [
     "sched:sched_process_free",
     "scsi:scsi_dispatch_cmd_done",
     "scsi:scsi_dispatch_cmd_timeout",
-    "skb:*",
+    "skb:consume_skb",
+    "skb:kfree_skb",
     "sock:inet_sock_set_state",
     "tcp:tcp_ca_event",
     "tcp:tcp_cong_state_set",

@@ -145,7 +145,7 @@ impl EventsPlan {
             filters.push(filter_text(&plain));
             self.operations.recorded.extend(plain);
         }
-        // None of them lets everything through.
+        // Where one wish has no filter, everything is let through.
         let filters: Option<Vec<String>> = filters.into_iter().collect();
         let filter = filters.map(|filters| filters.join(" || "));
         self.open(name, &format, filter, Naming::Operations);

@@ -41,8 +41,17 @@ pub(super) fn choose(
     for (request, meaning) in events.requests.iter_mut().zip(&events.meanings) {
         let own = match meaning {
             Meaning::Event(place) | Meaning::Entries { place, .. } => {
-                let want = events.named.get(*place).and_then(|planned| planned.want);
-                want.and_then(|at| *rings.get(at)?)
+                let planned = events.named.get(*place);
+                let wants = planned
+                    .into_iter()
+                    .flat_map(|it| it.want.iter().chain(&it.others));
+                let of_each = wants.map(|at| rings.get(*at).copied().flatten());
+                // What one wish streams is whole for all.
+                let of_each = of_each.map(|own| own.unwrap_or(ring.mode));
+                of_each.reduce(|one, other| match other {
+                    RingMode::Stream => other,
+                    RingMode::Flight => one,
+                })
             }
             _ => None,
         };

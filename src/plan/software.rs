@@ -134,6 +134,7 @@ impl EventsPlan {
             format: None,
             naming: Naming::Own(name.into()),
             want: Some(at),
+            others: Vec::new(),
             probe: None,
         });
         Ok(())

@@ -22,6 +22,12 @@ impl CountRange {
     pub fn contains(self, count: u64) -> bool {
         count >= self.min && self.max.is_none_or(|max| count <= max)
     }
+
+    /// Whether more than `count` decide whether it is within.
+    #[must_use]
+    pub fn is_open_to_more(self, count: u64) -> bool {
+        count < self.min || self.max.is_some_and(|max| count <= max)
+    }
 }
 
 impl fmt::Display for CountRange {

@@ -1,6 +1,6 @@
 //! What was counted without records.
 
-use crate::plan::Plan;
+use crate::plan::{Plan, WHY_OF_NOBODY, is_of_nobody};
 use crate::verdict::Run;
 use crate::verdict::finding::{About, Finding};
 
@@ -13,6 +13,12 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
         match counted.find(|counter| counter.name == *name) {
             None => {
                 let reason = format!("how often `{name}` happened was not counted in this run");
+                Some(Finding::unknown(about(), reason))
+            }
+            // It is chance which of them are counted.
+            Some(counter) if is_of_nobody(name) && range.is_open_to_more(counter.value) => {
+                let reason =
+                    format!("whether there were {range} of `{name}` is not known: {WHY_OF_NOBODY}");
                 Some(Finding::unknown(about(), reason))
             }
             Some(counter) if range.contains(counter.value) => None,

@@ -45,6 +45,13 @@ fn what_most_calls_have_under_one_name_is_found_under_others() {
         &[],
     );
     table(
+        "P1 creat(pathname:path=p\"a\", mode=384) = 3",
+        "creat",
+        &["flags: { contains: O_CREAT }", "mode: 384"],
+        &["flags: { contains: O_EXCL }", "flags: O_CREAT"],
+        &[],
+    );
+    table(
         "P1 close_range(fd=3, max_fd=9, flags=0) = 0",
         "close_range",
         &[],
@@ -65,6 +72,12 @@ fn what_most_calls_have_under_one_name_is_found_under_others() {
         &[],
         &["data: secret", "address: { not: x }"],
     );
+    // Which of two paths a capture stands for is not said.
+    let between = "between: [{ first: { link: { path: $p } }, then: { unlink: { path: $p } }, \
+                   there_is: { fsync: {} } }]";
+    let trace = "P1 link(oldname:from=p\"a\", newname:to=p\"b\") = 0\n\
+                 P1 unlink(pathname:path=p\"b\") = 0";
+    assert_eq!(judged(between, trace), ["unknown"]);
     let only = "only: [ '%file': { path: a } ]";
     let link = "P1 link(oldname:from=p\"a\", newname:to=p\"b\") = 0";
     assert_eq!(judged(&only.replace("'%file'", "link"), link), ["failed"]);

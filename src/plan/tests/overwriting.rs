@@ -46,6 +46,21 @@ fn the_mode_is_for_all_events_that_say_nothing_else() {
 }
 
 #[test]
+fn an_event_that_is_asked_for_with_two_rings_is_streamed() {
+    for rings in [["flight", "stream"], ["stream", "flight"]] {
+        let wish = |ring: &str, filter: &str| {
+            format!("{{ event: \"sched:sched_switch\", filter: \"{filter}\", ring: {ring} }}")
+        };
+        let [one, other] = [
+            wish(rings[0], "prev_prio > 1"),
+            wish(rings[1], "prev_prio < 9"),
+        ];
+        let plan = planned(&format!("events: [{one}, {other}]"), OFF);
+        assert_eq!(overwritten(&plan), [""; 0], "{rings:?}");
+    }
+}
+
+#[test]
 fn perf_has_little_to_write_but_calls_where_the_author_chose_no_other_events() {
     let little = |events: &str| {
         planned(&format!("events: {events}"), OFF)
