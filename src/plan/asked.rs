@@ -19,6 +19,7 @@ use perf_live::events::EventRequest;
 use perf_live::host::Catalogue;
 use perf_live::units::{CALLER, Probe, SoftwareEvent};
 use perf_records::attr::Source;
+use std::collections::BTreeSet;
 use std::mem::take;
 use std::sync::Arc;
 use syscall_model::files::Watched;
@@ -236,7 +237,9 @@ impl EventsPlan {
         for found in sought.find(catalogue)? {
             match self.opened(&found.name) {
                 Some((request, planned)) => {
-                    request.filter = either(request.filter.take(), sought.filter);
+                    planned.filters.extend(wanted.filter.clone());
+                    let has_each = request.filter.is_some() && wanted.filter.is_some();
+                    request.filter = has_each.then(|| either(&planned.filters));
                     request.attr = request.attr.with_chain(wanted.chain);
                     planned.others.push(at);
                 }
@@ -274,6 +277,7 @@ impl EventsPlan {
             request.of_group = !found.probe.as_ref().is_some_and(is_of_user);
             request.attr = request.attr.with_chain(wanted.chain);
             planned.want = Some(at);
+            planned.filters.extend(wanted.filter.clone());
             planned.probe = found.probe.map(Arc::new);
         }
         if let (Some((name, format)), Some(place)) = (entries, self.named.len().checked_sub(1)) {
@@ -291,11 +295,12 @@ impl EventsPlan {
     }
 }
 
-/// The filter that lets through what one of two does; none lets everything through.
-fn either(one: Option<String>, other: Option<&str>) -> Option<String> {
-    let (one, other) = (one?, other?);
-    Some(match one == other {
-        true => one,
-        false => format!("({one}) || ({other})"),
-    })
+/// The filter that lets through what one of these does.
+fn either(filters: &BTreeSet<String>) -> String {
+    let several = filters.len() > 1;
+    let each = filters.iter().map(|filter| match several {
+        true => format!("({filter})"),
+        false => filter.clone(),
+    });
+    each.collect::<Vec<_>>().join(" || ")
 }

@@ -103,6 +103,8 @@ pub struct PlannedEvent {
     pub want: Option<usize>,
     /// The places of further wants that it serves.
     pub others: Vec<usize>,
+    /// The filters of these wants, where each has one.
+    pub filters: BTreeSet<String>,
     /// The probe, if the event exists only while the harness has it registered.
     pub probe: Option<Arc<Probe>>,
 }
@@ -253,6 +255,7 @@ impl EventsPlan {
             naming,
             want: None,
             others: Vec::new(),
+            filters: BTreeSet::new(),
             probe: None,
         });
     }

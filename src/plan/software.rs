@@ -11,6 +11,7 @@ use crate::trace::Naming;
 use perf_live::events::EventRequest;
 use perf_live::units::SoftwareEvent;
 use perf_records::attr::{Attr, SAMPLE_TYPE, SampleType, Sampling};
+use std::collections::BTreeSet;
 
 impl Plan {
     /// Whether an expectation needs the function in which a software event fired.
@@ -135,6 +136,7 @@ impl EventsPlan {
             naming: Naming::Own(name.into()),
             want: Some(at),
             others: Vec::new(),
+            filters: BTreeSet::new(),
             probe: None,
         });
         Ok(())

@@ -49,6 +49,9 @@ pub enum ProbeError {
         /// The error of doing it.
         source: io::Error,
     },
+    /// The event that has it in every process that maps the file cannot be opened.
+    #[error("cannot open an event of all processes, without which the kernel forgets a probe")]
+    Everywhere(#[source] io::Error),
     /// The janitor that removes it could not be started.
     #[error("cannot start the janitor, which removes probes when the harness is killed")]
     Janitor(#[source] io::Error),

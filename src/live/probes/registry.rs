@@ -6,17 +6,21 @@ use super::error::{ArgumentError, ProbeError};
 use super::mapped::Mapped;
 use crate::files;
 use crate::host::{Host, ProbeList};
+use crate::sys::perf;
 use crate::sys::process::{Janitor, ProbeDuty};
 use crate::sys::removal::{remove_probe, remove_probes};
 use crate::units::{GETNAME, Probe, ProbeArgument, ProbeKind, ProbePlace, VFS_GETNAME};
 use nix::fcntl::{FcntlArg, fcntl};
+use nix::sched::sched_getcpu;
+use perf_records::attr::Attr;
 use perf_records::format::{self, Format};
+use perf_records::units::Cpu;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -53,6 +57,8 @@ pub struct Registry {
 /// A probe that is an event, until this value goes.
 #[derive(Debug)]
 pub struct Registered {
+    /// Goes before the event, which is in use as long as it is there.
+    _everywhere: Option<OwnedFd>,
     _event: Event,
     /// How its records are read.
     pub format: Arc<Format>,
@@ -152,13 +158,32 @@ impl Registry {
         let name = probe.name.split_once(':').map_or("", |(_, name)| name);
         // As people know it, and other tools that read a recording.
         let text = text.replacen(&format!("name: {event}\n"), &format!("name: {name}\n"), 1);
+        let format = format::parse(&text).map_err(ProbeError::Format)?;
+        let everywhere = match list {
+            ProbeList::Kernel => None,
+            ProbeList::User => Some(everywhere(format.id).map_err(ProbeError::Everywhere)?),
+        };
         Ok(Registered {
+            _everywhere: everywhere,
             _event: made,
-            format: Arc::new(format::parse(&text).map_err(ProbeError::Format)?),
+            format: Arc::new(format),
             format_text: text,
             mapped: mapped.transpose()?,
         })
     }
+}
+
+/// Has the breakpoints of a probe in every process that maps its file. The event never counts.
+///
+/// The kernel plants them for those alone that an event follows, and takes them away where a
+/// breakpoint is hit in another's memory (uprobe_perf_func() in `kernel/trace/trace_uprobe.c`).
+/// Whom an inherited event follows it knows by the task that the event was made for. But where the
+/// kernel switches from a task to one that it made, both swap their events instead
+/// (perf_event_context_sched_out()), so that with the end of the one the other's are gone: what it
+/// calls from then on would be told by no record and no counter.
+fn everywhere(id: u16) -> io::Result<OwnedFd> {
+    let cpu = Cpu(u32::try_from(sched_getcpu()?).unwrap_or_default());
+    perf::open(&Attr::holding(id).raw(), perf::Target::Everybody, Some(cpu))
 }
 
 fn in_kernel(probe: &Probe, host: &Host) -> String {
