@@ -212,8 +212,8 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Says that deeds of these names are missing: those before the first that is here, as they were
-    /// overwritten, or any.
+    /// Says that deeds of these names are missing: those before the first that is here, as they
+    /// were overwritten, or any.
     #[must_use]
     pub fn forgetting(mut self, names: &BTreeSet<String>, may_be_any: bool) -> Self {
         self.forgotten.clone_from(names);

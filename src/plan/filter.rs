@@ -22,7 +22,8 @@ use perf_records::format::{Content, Extent, Field, Format, Shape};
 /// Checks a filter against the format of its event.
 ///
 /// # Errors
-/// The first thing that the kernel would not take, or that holds for nothing or not in all programs.
+/// The first thing that the kernel would not take, or that holds for nothing or not in all
+/// programs.
 pub fn check(text: &str, format: &Format) -> Result<(), FilterError> {
     parse(text, format, false)
 }

@@ -248,8 +248,8 @@ impl EventsPlan {
         self.names_where(|place| self.misses_any(place) || self.overwritten_of(place, account) > 0)
     }
 
-    /// Whether any record of a request may be missing, and not earlier ones alone: it is sampled, or
-    /// fires in interrupts.
+    /// Whether any record of a request may be missing, and not earlier ones alone: it is sampled,
+    /// or fires in interrupts.
     fn misses_any(&self, place: usize) -> bool {
         let request = self.requests.get(place);
         request.is_some_and(|it| it.attr.sampling.skips() || is_of_nobody(&it.name))

@@ -330,7 +330,7 @@ pub(super) static SEMCTL: Commands = Commands {
     mask: 0xffff_feff,
     ..Commands::at(
         2,
-        &[case(&names::SEMCTL_COMMANDS, "SETVAL", &[Int])],
+        &[case(&names::SEMCTL_COMMANDS, "SETVAL", &[Hex])],
         Some(POINTER),
     )
 };

@@ -71,8 +71,8 @@ pub fn has_changed(path: &Path, since: SystemTime) -> bool {
 /// nor does overlayfs above it.
 const NAMING: [FsType; 3] = [EXT4_SUPER_MAGIC, BTRFS_SUPER_MAGIC, TMPFS_MAGIC];
 
-/// Whether a link of this name is one of sysfs, where no process can make, rename or replace one: it
-/// is as new as the first look at it since the kernel forgot it, so that its times tell nothing.
+/// Whether a link of this name is one of sysfs, where no process can make, rename or replace one.
+/// It is as new as the first look at it since the kernel forgot it, so that its times tell nothing.
 /// Links of procfs depend on who looks, and lead elsewhere later.
 #[must_use]
 pub fn is_link_of_sysfs(path: &Path) -> bool {
