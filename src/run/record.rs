@@ -136,7 +136,11 @@ pub(super) fn has_left(
     }
     let looked = events.wait(&[], Duration::ZERO);
     looked.map_err(system("wait for events"))?;
-    Ok(!whose.is_over(running, events.have_hung_up()))
+    let have_hung_up = events.have_hung_up();
+    // The group of a command has members until these are switched out for the last time.
+    let has_ended = running.is_some_and(|it| it.exit().is_some()) && have_hung_up;
+    let is_command = whose == Recording::Command && events.hang_up();
+    Ok(!(is_command && has_ended) && !whose.is_over(running, have_hung_up))
 }
 
 /// Takes the command's output and exit status, and passes signals on to it.

@@ -284,7 +284,9 @@ fn look_again(running: &mut Running, events: &mut EventSet) -> Result<(), Sessio
 /// started.
 fn leaves_nothing(running: &mut Running, events: &mut EventSet) -> Result<bool, SessionError> {
     look_again(running, events)?;
-    Ok(events.hang_up() && events.have_hung_up() && running.is_gone())
+    // The group of a command has members until these are switched out for the last time, which is
+    // behind their end.
+    Ok(events.hang_up() && events.have_hung_up() && running.exit().is_some())
 }
 
 /// Stops the events of a run that is over: those of a control group still fire for dead tasks, and
