@@ -218,8 +218,16 @@ pub(super) fn in_directory<'p>(
             continue;
         };
         let file = file(probe, directory, OsStr::new(path));
+        let is_own = file
+            .as_ref()
+            .is_some_and(|file| directory.parent().is_some() && file.starts_with(directory));
         let register = |probe: &Probe| {
-            let made = bench.register(probe, file.as_deref());
+            let made = bench.register(probe, file.as_deref()).and_then(|mut made| {
+                if is_own {
+                    made.plant_everywhere().map_err(failed)?;
+                }
+                Ok(made)
+            });
             made.map_err(|source| {
                 RunError::Plan(EventsError::Probe {
                     at: place,

@@ -58,7 +58,7 @@ pub struct Registry {
 #[derive(Debug)]
 pub struct Registered {
     /// Goes before the event, which is in use as long as it is there.
-    _everywhere: Option<OwnedFd>,
+    everywhere: Option<OwnedFd>,
     _event: Event,
     /// How its records are read.
     pub format: Arc<Format>,
@@ -159,12 +159,8 @@ impl Registry {
         // As people know it, and other tools that read a recording.
         let text = text.replacen(&format!("name: {event}\n"), &format!("name: {name}\n"), 1);
         let format = format::parse(&text).map_err(ProbeError::Format)?;
-        let everywhere = match list {
-            ProbeList::Kernel => None,
-            ProbeList::User => Some(everywhere(format.id).map_err(ProbeError::Everywhere)?),
-        };
         Ok(Registered {
-            _everywhere: everywhere,
+            everywhere: None,
             _event: made,
             format: Arc::new(format),
             format_text: text,
@@ -173,17 +169,28 @@ impl Registry {
     }
 }
 
-/// Has the breakpoints of a probe in every process that maps its file. The event never counts.
-///
-/// The kernel plants them for those alone that an event follows, and takes them away where a
-/// breakpoint is hit in another's memory (uprobe_perf_func() in `kernel/trace/trace_uprobe.c`).
-/// Whom an inherited event follows it knows by the task that the event was made for. But where the
-/// kernel switches from a task to one that it made, both swap their events instead
-/// (perf_event_context_sched_out()), so that with the end of the one the other's are gone: what it
-/// calls from then on would be told by no record and no counter.
-fn everywhere(id: u16) -> io::Result<OwnedFd> {
-    let cpu = Cpu(u32::try_from(sched_getcpu()?).unwrap_or_default());
-    perf::open(&Attr::holding(id).raw(), perf::Target::Everybody, Some(cpu))
+impl Registered {
+    /// Has the breakpoints of a probe in every process that maps its file, which should be the
+    /// run's own: others notice them (`uretprobe` makes calls on x86-64).
+    ///
+    /// The kernel plants them for those alone that an event follows, and takes them away where a
+    /// breakpoint is hit in another's memory (uprobe_perf_func() in `kernel/trace/trace_uprobe.c`).
+    /// Whom an inherited event follows it knows by the task that the event was made for. But where
+    /// the kernel switches from a task to one that it made, both swap their events instead
+    /// (perf_event_context_sched_out()), so that with the end of the one the other's are gone: what
+    /// it calls from then on would be told by no record and no counter.
+    ///
+    /// # Errors
+    /// Those of `perf_event_open(2)`, for an event of all processes that never counts.
+    pub fn plant_everywhere(&mut self) -> Result<(), ProbeError> {
+        let opened = sched_getcpu().map_err(io::Error::from).and_then(|cpu| {
+            let cpu = Cpu(u32::try_from(cpu).unwrap_or_default());
+            let attr = Attr::holding(self.format.id).raw();
+            perf::open(&attr, perf::Target::Everybody, Some(cpu))
+        });
+        self.everywhere = Some(opened.map_err(ProbeError::Everywhere)?);
+        Ok(())
+    }
 }
 
 fn in_kernel(probe: &Probe, host: &Host) -> String {
