@@ -1,6 +1,6 @@
 //! Does the work of `perf record`: passes records to a [`Recorder`] as they come.
 
-use super::session::{self, Control, Next, SessionError, system};
+use super::session::{self, Control, Next, SessionError, have_ended, system};
 use super::{Bench, Recorder, RunError, StoreError};
 use crate::plan::RecordWish;
 use perf_live::events::{self, EventRequest, EventSet, RingChoice, Subject};
@@ -134,13 +134,13 @@ pub(super) fn has_left(
     if next != Next::Leave {
         return Ok(false);
     }
+    if whose == Recording::Command && events.hang_up() {
+        let has_ended = running.is_some_and(|it| it.exit().is_some());
+        return Ok(!(has_ended && have_ended(events)?));
+    }
     let looked = events.wait(&[], Duration::ZERO);
     looked.map_err(system("wait for events"))?;
-    let have_hung_up = events.have_hung_up();
-    // The group of a command has members until these are switched out for the last time.
-    let has_ended = running.is_some_and(|it| it.exit().is_some()) && have_hung_up;
-    let is_command = whose == Recording::Command && events.hang_up();
-    Ok(!(is_command && has_ended) && !whose.is_over(running, have_hung_up))
+    Ok(!whose.is_over(running, events.have_hung_up()))
 }
 
 /// Takes the command's output and exit status, and passes signals on to it.

@@ -264,6 +264,9 @@ fn opened(setting: Setting, events: &EventSet, plan: &EventsPlan) -> Setting {
     }
 }
 
+/// How long it may take until the end of a task is told of its events.
+const A_MOMENT: Duration = Duration::from_millis(100);
+
 /// Refuses to say that a run took too long if the harness stood still meanwhile.
 fn could_see(is_over: bool, stood_still: Duration) -> Result<(), SessionError> {
     match is_over && stood_still > LONGEST_STANDSTILL {
@@ -284,9 +287,22 @@ fn look_again(running: &mut Running, events: &mut EventSet) -> Result<(), Sessio
 /// started.
 fn leaves_nothing(running: &mut Running, events: &mut EventSet) -> Result<bool, SessionError> {
     look_again(running, events)?;
-    // The group of a command has members until these are switched out for the last time, which is
-    // behind their end.
-    Ok(events.hang_up() && events.have_hung_up() && running.exit().is_some())
+    Ok(running.exit().is_some() && have_ended(events)?)
+}
+
+/// Whether all tasks have ended that are followed, of a command that has: what is told of that may
+/// come a moment later.
+pub(super) fn have_ended(events: &mut EventSet) -> Result<bool, SessionError> {
+    let deadline = Instant::now() + A_MOMENT;
+    while events.hang_up() && !events.have_hung_up() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        let waited = events.wait(&[], left);
+        waited.map_err(system("wait for events"))?;
+    }
+    Ok(events.hang_up() && events.have_hung_up())
 }
 
 /// Stops the events of a run that is over: those of a control group still fire for dead tasks, and
