@@ -37,6 +37,13 @@ impl Named<'_> {
         let here = |wrong: Result<Test, Wrong>, at: KeyPath| {
             wrong.map_err(|(message, help)| Fault { message, help, at })
         };
+        if let Some(inner) = test.one_of() {
+            let inner = self.resolve(inner, &at.clone().key("one_of"))?;
+            return Ok(match self.field.kind {
+                FieldKind::Frames => Test::OneOf(vec![inner]),
+                _ => inner,
+            });
+        }
         match test {
             Test::Capture(_) if self.field.kind == FieldKind::Duration => {
                 let message =
@@ -53,16 +60,6 @@ impl Named<'_> {
                 at: at.clone(),
             }),
             Test::Any | Test::Capture(_) => Ok(test.clone()),
-            Test::OneOf(tests) if matches!(&**tests, [Test::OneOf(_)]) => {
-                let [inner] = &**tests else {
-                    return Ok(test.clone());
-                };
-                let inner = self.resolve(inner, &at.clone().key("one_of"))?;
-                Ok(match self.field.kind {
-                    FieldKind::Frames => Test::OneOf(vec![inner]),
-                    _ => inner,
-                })
-            }
             Test::OneOf(tests) => {
                 let each = tests.iter().enumerate();
                 let each = each.map(|(place, test)| self.resolve(test, &at.clone().index(place)));

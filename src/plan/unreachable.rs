@@ -47,11 +47,10 @@ struct Asked {
 impl Asked {
     fn fault(self, test: &Test, at: &KeyPath) -> Option<Fault> {
         let key = |key: &str| at.clone().key(key);
+        if let Some(inner) = test.one_of() {
+            return self.fault(inner, &key("one_of"));
+        }
         match test {
-            Test::OneOf(tests) if matches!(&**tests, [Test::OneOf(_)]) => {
-                let mut inner = tests.iter();
-                inner.find_map(|test| self.fault(test, &key("one_of")))
-            }
             Test::OneOf(tests) => {
                 let mut each = tests.iter().enumerate();
                 each.find_map(|(place, test)| self.fault(test, &at.clone().index(place)))

@@ -49,6 +49,19 @@ pub enum Literal {
 }
 
 impl Test {
+    /// The list of what is written `{ one_of: ... }`, which among functions is no order as a list
+    /// alone is; `None` for another test.
+    #[must_use]
+    pub fn one_of(&self) -> Option<&Self> {
+        match self {
+            Self::OneOf(tests) => match &**tests {
+                [inner @ Self::OneOf(_)] => Some(inner),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Every name of a capture in it, with whether meeting it there could bind it: not below `not`,
     /// nor as one of several.
     #[must_use]

@@ -162,6 +162,9 @@ impl fmt::Display for Test {
 
 fn test(test: &Test) -> String {
     let one = |key: &str, value: String| format!("{{ {key}: {value} }}");
+    if let Some(inner) = test.one_of() {
+        return one("one_of", self::test(inner));
+    }
     match test {
         Test::Any => "any".to_owned(),
         Test::Capture(name) => format!("${name}"),
@@ -173,10 +176,6 @@ fn test(test: &Test) -> String {
             one("equals", flow(text))
         }
         Test::Is(Literal::Text(text)) => flow(text),
-        Test::OneOf(tests) if matches!(&**tests, [Test::OneOf(_)]) => {
-            let inner: Vec<String> = tests.iter().map(self::test).collect();
-            format!("{{ one_of: {} }}", inner.concat())
-        }
         Test::OneOf(tests) => {
             format!(
                 "[{}]",
