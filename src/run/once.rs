@@ -14,7 +14,6 @@ use super::overwritten::conclude;
 use super::probes;
 use super::session::{SessionError, system};
 use super::setting::{Fired, Observer, ProbedFile, Setting};
-use super::workload::workload;
 use super::{Bench, Control, Extras, Patience, RunError, follow};
 use crate::crash::Ended;
 use crate::matching::forget_begins;
@@ -50,7 +49,7 @@ pub(super) fn once(
     // Declared before the events: they must be closed before a probe is removed.
     let probed = probes::in_directory(bench, plan, dir.path())?;
     let plan = probed.plan();
-    let workload = workload(bench, plan, dir.path(), bench.group())?;
+    let workload = probed.workload(bench, dir.path())?;
     let inside = workload.world.inside(dir.path());
     let follows_names = plan.events.watched.names;
     let start = Start {

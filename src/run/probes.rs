@@ -1,11 +1,16 @@
 //! Makes events of probes, which last for a run or as long as the process.
 
+mod copied;
+
+use self::copied::Copies;
+use super::workload::workload;
 use super::{Bench, PATH, ProbedFile, RunError};
 use crate::plan::{EventsError, Meaning, Plan};
 use crate::scenario::{FileSource, Scenario, Workload};
 use perf_live::events::Opened;
 use perf_live::host::{Catalogue, EventSource, HostError};
 use perf_live::probes::{ElfError, ProbeError, Registered, Registry};
+use perf_live::sandbox;
 use perf_live::units::{ENTRIES, Probe};
 use perf_records::attr::Source;
 use perf_records::format::Format;
@@ -144,6 +149,8 @@ pub(super) struct Probed<'p> {
     made: Vec<(String, Registered)>,
     /// Those of the entries of functions.
     _entries: Vec<Registered>,
+    /// Dropped behind the probes that are in them.
+    copies: Copies,
 }
 
 impl Probed<'_> {
@@ -156,7 +163,28 @@ impl Probed<'_> {
     /// `inside` for the workload.
     pub(super) fn files(&self, (inside, outside): (&Path, &Path)) -> Vec<ProbedFile> {
         let made = self.made.iter().map(|(name, made)| (name.as_str(), made));
-        files(made, Some((inside, outside)))
+        let mut files = files(made, Some((inside, outside)));
+        for file in &mut files {
+            if let Some((original, id)) = self.copies.original(&file.path) {
+                file.path = original.as_os_str().as_bytes().to_vec();
+                file.original = Some(id);
+            }
+        }
+        files
+    }
+
+    /// Returns the plan's workload, which sees the copies of files that have probes.
+    ///
+    /// # Errors
+    /// As [`workload`].
+    pub(super) fn workload(
+        &self,
+        bench: &Bench<'_>,
+        directory: &Path,
+    ) -> Result<sandbox::Workload, RunError> {
+        let mut workload = workload(bench, &self.plan, directory, bench.group())?;
+        workload.world.replace(self.copies.pairs());
+        Ok(workload)
     }
 }
 
@@ -183,6 +211,8 @@ fn files<'m>(
             event: name.to_owned(),
             path: seen(&mapped.path).unwrap_or_else(|| mapped.path.clone()),
             id: mapped.id,
+            original: None,
+            is_held: made.is_everywhere(),
             mapped: Some(mapped),
         })
     };
@@ -207,22 +237,26 @@ pub(super) fn in_directory<'p>(
     plan: &'p Plan,
     directory: &Path,
 ) -> Result<Probed<'p>, RunError> {
+    let path = plan.workload.env.get("PATH").map_or(PATH, String::as_str);
     let mut probed = Probed {
         plan: Cow::Borrowed(plan),
         made: Vec::new(),
         _entries: Vec::new(),
+        copies: Copies::of(bench, plan, directory, OsStr::new(path))?,
     };
-    let path = plan.workload.env.get("PATH").map_or(PATH, String::as_str);
     for (place, planned) in plan.events.named.iter().enumerate() {
         let Some(probe) = &planned.probe else {
             continue;
         };
         let file = file(probe, directory, OsStr::new(path));
-        let is_own = file
-            .as_ref()
-            .is_some_and(|file| directory.parent().is_some() && file.starts_with(directory));
+        let copy = file.as_ref().and_then(|file| probed.copies.copy(file));
+        let is_own = copy.is_some()
+            || file
+                .as_ref()
+                .is_some_and(|file| directory.parent().is_some() && file.starts_with(directory));
+        let seen = copy.or(file.as_deref());
         let register = |probe: &Probe| {
-            let made = bench.register(probe, file.as_deref()).and_then(|mut made| {
+            let made = bench.register(probe, seen).and_then(|mut made| {
                 if is_own {
                     made.plant_everywhere().map_err(failed)?;
                 }

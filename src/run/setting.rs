@@ -161,6 +161,10 @@ pub struct ProbedFile {
     pub path: Vec<u8>,
     /// What mappings of it are recorded as.
     pub id: FileId,
+    /// The same of the file of the machine that it is a copy of, which has no probe.
+    pub original: Option<FileId>,
+    /// Whether the probe is in all processes that map the file; elsewhere the kernel may forget it.
+    pub is_held: bool,
     /// The file itself; `None` for that of a recorded run.
     pub mapped: Option<Mapped>,
 }

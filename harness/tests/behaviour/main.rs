@@ -18,6 +18,7 @@ mod crash;
 mod dying;
 mod elsewhere;
 mod flight;
+mod forgotten_probes;
 mod gate;
 mod hostile;
 mod inherit;

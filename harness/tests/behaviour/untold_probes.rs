@@ -86,7 +86,7 @@ fn scenario(project: &Project, run: &str, probe: &str) {
 }
 
 /// The line of the scenario, of a run that these words make.
-fn judged(project: &Project, words: &[&str]) -> Value {
+pub(crate) fn judged(project: &Project, words: &[&str]) -> Value {
     let run = project.harness(&[&["run", "--format", "json"], words].concat());
     let lines = run.json();
     let line = lines.iter().find(|line| line["type"] == "scenario");
@@ -94,7 +94,7 @@ fn judged(project: &Project, words: &[&str]) -> Value {
 }
 
 /// The verdict on a live run and on its recording, which is the same, and the findings.
-fn both(project: &Project) -> (String, Vec<Value>) {
+pub(crate) fn both(project: &Project) -> (String, Vec<Value>) {
     let live = judged(project, &["--save", "kept", "scenarios"]);
     let again = judged(project, &["--from", "kept/it.data", "scenarios/it.yaml"]);
     let of = |line: &Value| (line["verdict"].clone(), line["findings"].clone());
@@ -104,7 +104,7 @@ fn both(project: &Project) -> (String, Vec<Value>) {
     (verdict.to_owned(), findings)
 }
 
-fn is_lost(finding: &Value, event: &str, said: &str) -> bool {
+pub(crate) fn is_lost(finding: &Value, event: &str, said: &str) -> bool {
     let text = finding["text"].as_str().unwrap_or_default();
     finding["kind"] == "lost" && finding["event"] == event && text.contains(said)
 }
@@ -232,40 +232,6 @@ fn a_trace_says_that_returns_were_left_out() {
     let flat = project.harness(&["trace", "-e", &event, path, "deep", "20"]);
     flat.assert_status(0);
     assert!(!flat.stderr.contains("left out"), "{flat:?}");
-}
-
-/// Calls a function from two threads, and when these have ended from the first.
-const THREADS: &str = "
-#include <pthread.h>
-__attribute__((noinline, noclone)) int f(long n) { volatile int r = n ? f(n - 1) : 0; return r + 1; }
-static void *thread(void *depth) { f((long)depth); return 0; }
-int main(void)
-{
-    pthread_t a, b;
-    pthread_create(&a, 0, thread, (void *)70);
-    pthread_create(&b, 0, thread, (void *)80);
-    pthread_join(a, 0);
-    pthread_join(b, 0);
-    f(10);
-    return 0;
-}
-";
-
-#[test]
-fn what_a_task_calls_behind_the_end_of_another_that_had_its_events_is_told() {
-    require!(uprobes());
-    require!(program("cc"));
-    let project = Project::new();
-    project.write("threads.c", THREADS);
-    let words = ["cc", "-O1", "-pthread", "-o", "threads", "threads.c"];
-    project.run(&[], &words).assert_status(0);
-    let text = "workload: { run: [./threads], files: { threads: { from: ../threads } } }\n\
-                trace: { events: [{ uprobe: './threads:f' }] }\n\
-                expect: { count: { 'uprobe:f': 163 } }\nsnapshot: false";
-    project.scenario("it", text);
-    // Without more it was 152 in one run of five to forty.
-    let run = project.harness(&["run", "scenarios", "--repeat", "40"]);
-    run.assert_status(0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every record is accounted for: counter = records + lost + overwritten, for each event.
 
 use super::counter_account::CounterAccount;
-use super::untold::{OtherFile, UntoldReturns};
+use super::untold::{Forgotten, OtherFile, UntoldReturns};
 use perf_records::units::count_of;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -175,6 +175,9 @@ pub struct Account {
     /// The probes in whose place another file was executed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_files: Vec<OtherFile>,
+    /// The probes that the kernel may have forgotten.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forgotten: Vec<Forgotten>,
     /// What was counted without records.
     #[serde(default)]
     pub counters: Vec<CounterAccount>,
@@ -226,6 +229,7 @@ impl Account {
             && !self.other_cpus
             && self.untold_returns.is_empty()
             && self.other_files.is_empty()
+            && self.forgotten.is_empty()
             && self.lost_records == 0
     }
 
@@ -273,7 +277,10 @@ impl Account {
         let returns = self.untold_returns.iter();
         let returns = returns.map(|it| (it.name.as_str(), it.to_string()));
         let files = self.other_files.iter();
-        returns.chain(files.map(|it| (it.name.as_str(), it.to_string())))
+        let files = files.map(|it| (it.name.as_str(), it.to_string()));
+        let forgotten = self.forgotten.iter();
+        let forgotten = forgotten.map(|it| (it.name.as_str(), it.to_string()));
+        returns.chain(files).chain(forgotten)
     }
 
     /// What is wrong with it, a line each; empty for a complete one.

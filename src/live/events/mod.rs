@@ -33,7 +33,7 @@ pub use recorded::{Opened, Subject};
 pub use request::{EventRequest, Follow, Origin, can_count_for};
 pub use rings::{RingChoice, RingPages, Rings};
 pub use sleepers::{NotAsleep, Sleepers};
-pub use untold::{OtherFile, UntoldReturns};
+pub use untold::{Forgotten, OtherFile, UntoldReturns};
 
 use open::{Wanted, open_all};
 use request::{SIDE_BAND, request_attr, side_band_attr};

@@ -47,6 +47,41 @@ impl fmt::Display for UntoldReturns {
     }
 }
 
+/// A probe that the kernel may have forgotten in a process, so that its calls have no record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Forgotten {
+    /// The event.
+    pub name: String,
+    /// The file that has the probe, as the workload sees it.
+    pub path: String,
+    /// The thread that ended.
+    pub thread: u32,
+    /// Its process.
+    pub process: u32,
+    /// The first process that lived on.
+    pub beside: u32,
+}
+
+impl fmt::Display for Forgotten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            path,
+            thread,
+            process,
+            beside,
+        } = self;
+        let path = shown(path);
+        write!(
+            f,
+            "`{name}`: when thread {thread} of process {process} ended, the kernel may have \
+             forgotten the probe in `{path}` for process {beside}, which lived on (tasks swap their \
+             events where a CPU switches from one to the other); it forgets none in `files` of a \
+             scenario, nor in files of the machine where the sandbox has `root: readonly`"
+        )
+    }
+}
+
 /// A file with a probe that was another than the one that is executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherFile {

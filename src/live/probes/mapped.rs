@@ -10,6 +10,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Room for a record with the longest path.
@@ -46,41 +47,22 @@ impl Mapped {
     /// no record.
     pub(super) fn of(file: File) -> io::Result<Self> {
         let was = Content::of(&file)?;
-        let attr = Attr {
-            sample_type: SAMPLE_TYPE,
-            inherit: false,
-            enable_on_exec: false,
-            maps: Maps::All,
-            exclude_kernel: true,
-            ..Attr::counting(Source::DUMMY)
-        };
-        let event = perf::open(&attr.raw(), perf::Target::Myself, None)?;
-        let ring = Ring::map(event.as_fd(), PAGES)?;
-        perf::enable(event.as_fd())?;
-        mapping::map_once(file.as_fd())?;
-        perf::disable(event.as_fd())?;
-        let mut records = Vec::new();
-        let (head, tail) = (ring.head(), ring.tail());
-        ring.append(tail, head.saturating_sub(tail), &mut records);
-        let mut rest = records.as_slice();
-        while let Some(head) = rest.first_chunk() {
-            let size = usize::from(Header::from_bytes(*head).size).max(HEADER_SIZE);
-            let Some((bytes, behind)) = rest.split_at_checked(size) else {
-                break;
-            };
-            if let Ok(Record::Map(map, _)) = record::parse(bytes, &attr.layout())
-                && let (true, Some(id)) = (map.name.starts_with(b"/"), FileId::of(&map))
-            {
-                return Ok(Self {
-                    path: map.name.to_vec(),
-                    id,
-                    file: Arc::new(file),
-                    was,
-                });
-            }
-            rest = behind;
-        }
-        Err(io::ErrorKind::InvalidData.into())
+        let (path, id) = recorded(&file)?;
+        Ok(Self {
+            path,
+            id,
+            file: Arc::new(file),
+            was,
+        })
+    }
+
+    /// Returns what mappings of a file are recorded as.
+    ///
+    /// # Errors
+    /// Those of `open(2)`, `perf_event_open(2)` and `mmap(2)`; `InvalidData` where the mapping has
+    /// no record.
+    pub fn id_of(path: &Path) -> io::Result<FileId> {
+        recorded(&File::open(path)?).map(|(_, id)| id)
     }
 
     /// Whether it is as it was: a probe stays at its place in the file, whatever is written there.
@@ -90,6 +72,41 @@ impl Mapped {
         let is_untouched = times.is_ok_and(|now| now == (self.was.length, self.was.changed));
         is_untouched || Content::of(&self.file).is_ok_and(|now| now.sum == self.was.sum)
     }
+}
+
+/// What the record of a mapping says of an open file: its path, without symbolic links, and which
+/// it is.
+fn recorded(file: &File) -> io::Result<(Vec<u8>, FileId)> {
+    let attr = Attr {
+        sample_type: SAMPLE_TYPE,
+        inherit: false,
+        enable_on_exec: false,
+        maps: Maps::All,
+        exclude_kernel: true,
+        ..Attr::counting(Source::DUMMY)
+    };
+    let event = perf::open(&attr.raw(), perf::Target::Myself, None)?;
+    let ring = Ring::map(event.as_fd(), PAGES)?;
+    perf::enable(event.as_fd())?;
+    mapping::map_once(file.as_fd())?;
+    perf::disable(event.as_fd())?;
+    let mut records = Vec::new();
+    let (head, tail) = (ring.head(), ring.tail());
+    ring.append(tail, head.saturating_sub(tail), &mut records);
+    let mut rest = records.as_slice();
+    while let Some(head) = rest.first_chunk() {
+        let size = usize::from(Header::from_bytes(*head).size).max(HEADER_SIZE);
+        let Some((bytes, behind)) = rest.split_at_checked(size) else {
+            break;
+        };
+        if let Ok(Record::Map(map, _)) = record::parse(bytes, &attr.layout())
+            && let (true, Some(id)) = (map.name.starts_with(b"/"), FileId::of(&map))
+        {
+            return Ok((map.name.to_vec(), id));
+        }
+        rest = behind;
+    }
+    Err(io::ErrorKind::InvalidData.into())
 }
 
 impl Content {

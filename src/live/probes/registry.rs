@@ -191,6 +191,12 @@ impl Registered {
         self.everywhere = Some(opened.map_err(ProbeError::Everywhere)?);
         Ok(())
     }
+
+    /// Whether its breakpoints are in [every process](Self::plant_everywhere).
+    #[must_use]
+    pub fn is_everywhere(&self) -> bool {
+        self.everywhere.is_some()
+    }
 }
 
 fn in_kernel(probe: &Probe, host: &Host) -> String {

@@ -52,7 +52,7 @@ impl Steps {
         self.0.push(Step::Open { slot, folder });
     }
 
-    pub(super) fn place(&mut self, slot: u8, target: &str) {
+    pub(super) fn place(&mut self, slot: u8, target: impl AsRef<OsStr>) {
         let target = text(target);
         self.0.push(Step::Place { slot, target });
     }

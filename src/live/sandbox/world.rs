@@ -55,7 +55,7 @@ pub enum World {
     /// On the bare host.
     Host,
     /// In a world of its own.
-    Own(OwnWorld),
+    Own(Box<OwnWorld>),
 }
 
 /// A world of a workload's own.
@@ -64,6 +64,8 @@ pub struct OwnWorld {
     worlds: Arc<Worlds>,
     spec: WorldSpec,
     pub(super) user: Option<User>,
+    /// Files of the host, each with the copy that lies in its place.
+    copies: Vec<(PathBuf, PathBuf)>,
 }
 
 /// What is done for a world.
@@ -116,6 +118,15 @@ impl World {
             .find(|folder| path.starts_with(folder) && !path.starts_with(INSIDE))
     }
 
+    /// Has the world see a copy in the place of each of these files of the host (paths without
+    /// symbolic links). Only a world that cannot write the host's files takes them: in another one
+    /// what is written there would be lost.
+    pub fn replace(&mut self, copies: Vec<(PathBuf, PathBuf)>) {
+        if let Self::Own(own) = self {
+            own.copies = copies;
+        }
+    }
+
     pub(super) fn has_own_tmp(&self) -> bool {
         matches!(self, Self::Own(own) if own.spec.root == Root::ReadOnly)
     }
@@ -124,7 +135,7 @@ impl World {
 impl OwnWorld {
     /// How it is made for a workload with this working directory, with a standard input or none.
     pub(super) fn layout(&self, directory: Option<&Path>, has_input: bool) -> Layout {
-        let mut layout = self.worlds.layout(&self.spec, directory);
+        let mut layout = self.worlds.layout(self, directory);
         if !has_input {
             layout.steps.push(Step::NoInput);
         }
@@ -181,14 +192,16 @@ impl Worlds {
     /// harness.
     #[must_use]
     pub fn own(self: &Arc<Self>, spec: &WorldSpec, user: Option<&User>) -> World {
-        World::Own(OwnWorld {
+        World::Own(Box::new(OwnWorld {
             worlds: Arc::clone(self),
             spec: spec.clone(),
             user: user.cloned(),
-        })
+            copies: Vec::new(),
+        }))
     }
 
-    fn layout(&self, spec: &WorldSpec, directory: Option<&Path>) -> Layout {
+    fn layout(&self, own: &OwnWorld, directory: Option<&Path>) -> Layout {
+        let spec = &own.spec;
         let first = libc::CLONE_NEWPID | libc::CLONE_NEWNS;
         let network = match spec.network {
             Network::None => libc::CLONE_NEWNET,
@@ -210,7 +223,7 @@ impl Worlds {
             steps.0.push(Step::Groups);
         }
         match spec.root {
-            Root::ReadOnly => self.own_root(&mut steps, spec, directory),
+            Root::ReadOnly => self.own_root(&mut steps, own, directory),
             Root::Host => new_proc(&mut steps),
         }
         // Who is root there could undo what was made in the same user namespace.
@@ -243,7 +256,12 @@ impl Worlds {
 
     /// The host's files, read-only; `/tmp`, `/run`, `/dev` and `/proc` of its own, no control
     /// groups, the time zone UTC, and the working directory.
-    fn own_root(&self, steps: &mut Steps, spec: &WorldSpec, directory: Option<&Path>) {
+    fn own_root(&self, steps: &mut Steps, own: &OwnWorld, directory: Option<&Path>) {
+        // Before the folder of the copies is hidden, and all that is mounted made read-only.
+        for (file, copy) in &own.copies {
+            steps.take(DIRECTORY, copy.as_os_str());
+            steps.place(DIRECTORY, file);
+        }
         if let Some(directory) = directory {
             steps.take(DIRECTORY, directory.as_os_str());
         }
@@ -257,7 +275,10 @@ impl Worlds {
             steps.take(*slot, Path::new("/dev").join(name).as_os_str());
         }
         self.read_only(steps);
-        let size = spec.limits.memory.map(|bytes| format!(",size={bytes}"));
+        for (file, copy) in own.copies.iter().filter(|_| self.mounts.is_some()) {
+            self.write_protect(steps, file, self.flags_at(copy));
+        }
+        let size = own.spec.limits.memory.map(|bytes| format!(",size={bytes}"));
         let size = size.unwrap_or_default();
         self.new_dev(steps, &devices, &size);
         steps.mount("tmpfs", "/tmp", GUARDED, &format!("mode=1777{size}"));
@@ -329,10 +350,18 @@ impl Worlds {
             return steps.0.push(Step::Attributes { target, set });
         };
         for mount in mounts {
-            let kept = mount.flags.iter().fold(0, |all, flag| all | bit(flag));
+            let kept = flags(mount);
             let flags = libc::MS_REMOUNT | libc::MS_BIND | libc::MS_RDONLY | libc::MS_NODEV | kept;
             steps.mount_from("", "none", mount.at.as_os_str(), flags, "");
         }
+    }
+
+    /// The flags of the mount that a path is in, where the kernel cannot change single ones.
+    fn flags_at(&self, path: &Path) -> libc::c_ulong {
+        let mounts = self.mounts.iter().flatten();
+        let around = mounts.filter(|mount| path.starts_with(&mount.at));
+        let innermost = around.max_by_key(|mount| mount.at.components().count());
+        innermost.map_or(0, flags)
     }
 
     /// Makes a mount read-only. Where that takes a new mount of all flags, it has these.
@@ -348,7 +377,11 @@ impl Worlds {
     }
 }
 
-/// The flags that a change of a mount must say again.
+/// The flags that a change of this mount must say again.
+fn flags(mount: &Mounted) -> libc::c_ulong {
+    mount.flags.iter().fold(0, |all, flag| all | bit(flag))
+}
+
 fn bit(word: &str) -> libc::c_ulong {
     match word {
         "nosuid" => libc::MS_NOSUID,

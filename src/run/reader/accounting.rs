@@ -111,6 +111,10 @@ impl Reader<'_> {
                 .other_files
                 .as_ref()
                 .map_or_else(Vec::new, |files| files.found().to_vec()),
+            forgotten: self
+                .forgets
+                .as_ref()
+                .map_or_else(Vec::new, |forgets| forgets.found()),
             answered: self.held.as_ref().map_or(0, held::Calls::answered),
             unpaired: self.held.as_ref().map_or(0, held::Calls::unpaired),
             not_again: self.held.as_ref().map_or(0, held::Calls::not_again),

@@ -47,6 +47,9 @@ impl Reader<'_> {
         let mut family = Family::new(open, started);
         for process in living {
             let (pid, mut sharing) = (process.pid, Vec::new());
+            if let Some(forgets) = &mut self.forgets {
+                forgets.name(pid);
+            }
             let leader = Tid(pid.0);
             for thread in &process.threads {
                 let tid = thread.tid;

@@ -4,6 +4,7 @@ mod accounting;
 mod contents;
 mod draining;
 mod family;
+mod forgotten;
 mod gaps;
 mod held;
 mod life;
@@ -107,6 +108,8 @@ pub struct Reader<'a> {
     returns: Option<returns::Returns>,
     /// The files that have probes; `None` if none has.
     other_files: Option<other_files::OtherFiles>,
+    /// The probes that the kernel may forget; `None` if there are none.
+    forgets: Option<forgotten::Forgets>,
     /// The call chains of calls that have not returned, by thread and time.
     stacks: HashMap<(Tid, Nanos), Arc<Stack>, Hashed>,
 }
@@ -143,6 +146,11 @@ impl<'a> Reader<'a> {
             misses_compat: setting.convention == Some(Convention::NativeAlone),
             returns: returns::Returns::of(plan),
             other_files: other_files::OtherFiles::of(plan, setting.probed.as_deref()),
+            forgets: forgotten::Forgets::of(
+                plan,
+                setting.probed.as_deref(),
+                setting.init.is_some(),
+            ),
             stacks: HashMap::default(),
             tracker: Tracker::new(Sources {
                 signals: setting.reads_memory,

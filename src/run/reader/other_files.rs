@@ -22,6 +22,8 @@ pub(super) struct OtherFiles {
     /// Where it is not told which files have probes: what was written as the file of each, and its
     /// event.
     untold: Vec<(Vec<u8>, String)>,
+    /// The files that the probed ones are copies of, each with its events: they have no probe.
+    originals: HashMap<FileId, Vec<String>>,
     found: Vec<OtherFile>,
     seen: HashSet<(Vec<u8>, FileId)>,
 }
@@ -33,6 +35,7 @@ impl OtherFiles {
         let mut files = Self {
             probed: HashMap::new(),
             untold: Vec::new(),
+            originals: HashMap::new(),
             found: Vec::new(),
             seen: HashSet::new(),
         };
@@ -42,6 +45,10 @@ impl OtherFiles {
                 let known = files.probed.entry(file.path.clone());
                 let (events, _) = known.or_insert_with(|| (Vec::new(), file.id));
                 events.push(file.event.clone());
+                if let Some(original) = file.original {
+                    let events = files.originals.entry(original).or_default();
+                    events.push(file.event.clone());
+                }
             }
             let probe = planned.probe.as_ref().filter(|it| it.kind.is_of_user());
             if let (None, Some(probe)) = (probed, probe) {
@@ -69,10 +76,12 @@ impl OtherFiles {
             let first = self.probed.entry(path.to_vec());
             first.or_insert_with(|| (vec![event], id));
         }
-        let Some((events, probed)) = self.probed.get(path) else {
+        let at_path = self.probed.get(path);
+        let at_path = at_path.and_then(|(events, probed)| (*probed != id).then_some(events));
+        let Some(events) = at_path.or_else(|| self.originals.get(&id)) else {
             return;
         };
-        if *probed == id || !self.seen.insert((path.to_vec(), id)) {
+        if !self.seen.insert((path.to_vec(), id)) {
             return;
         }
         let other = |name: &String| OtherFile {
@@ -133,6 +142,8 @@ mod tests {
             event: name,
             path: b"/w/rec".to_vec(),
             id: id(7),
+            original: Some(id(6)),
+            is_held: true,
             mapped: None,
         }];
         let mut files = OtherFiles::of(&plan.events, Some(&probed)).unwrap();
@@ -177,5 +188,8 @@ mod tests {
             (b"/w/rec", 9, execute),
         ];
         assert_eq!(found(&several), rec(2), "once, with the first");
+        // The file that it is a copy of.
+        let link = vec![("/w/link".to_owned(), Some(1))];
+        assert_eq!(found(&[(b"/w/link", 6, execute)]), link);
     }
 }

@@ -72,6 +72,7 @@ impl Reader<'_> {
                     }
                     self.threads.0 = self.threads.0.saturating_sub(1);
                     self.lineage.exit(task);
+                    self.may_forget(task);
                     if let Some(life) = &mut self.life {
                         life.ends(task.pid, id.time);
                     }

@@ -308,6 +308,8 @@ impl Saved {
             event: event.clone(),
             path: path.to_vec(),
             id: *id,
+            original: None,
+            is_held: true,
             mapped: None,
         };
         Some(self.probed.as_ref()?.iter().map(of).collect())

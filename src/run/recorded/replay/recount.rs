@@ -30,6 +30,7 @@ pub(super) fn recount(
         unread: account.unread,
         untold_returns: std::mem::take(&mut account.untold_returns),
         other_files: other_files(account, then, rows),
+        forgotten: asked(&then.forgotten, |it| &it.name, rows),
         never_started: account.never_started,
         ..then.clone()
     };
@@ -39,13 +40,18 @@ pub(super) fn recount(
 /// seen beside them of the events of now.
 fn other_files(account: &Account, then: &Account, rows: &[(&str, usize)]) -> Vec<OtherFile> {
     let mut all = account.other_files.clone();
-    let is_asked = |it: &&OtherFile| rows.iter().any(|(name, _)| *name == it.name);
-    for file in then.other_files.iter().filter(is_asked) {
-        if !all.contains(file) {
-            all.push(file.clone());
+    for file in asked(&then.other_files, |it| &it.name, rows) {
+        if !all.contains(&file) {
+            all.push(file);
         }
     }
     all
+}
+
+/// What is known of the events of now.
+fn asked<T: Clone>(known: &[T], name: fn(&T) -> &str, rows: &[(&str, usize)]) -> Vec<T> {
+    let is_asked = |it: &&T| rows.iter().any(|(asked, _)| *asked == name(it));
+    known.iter().filter(is_asked).cloned().collect()
 }
 
 #[cfg(test)]
