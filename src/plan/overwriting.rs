@@ -235,30 +235,44 @@ impl EventsPlan {
     }
 
     /// Returns the names of which more occurred than the trace shows: records of them were
-    /// overwritten, they are sampled, or they fire in interrupts, of which it is chance which are
-    /// recorded.
+    /// overwritten, they are sampled, they fire in interrupts, of which it is chance which are
+    /// recorded, or they are of a probe that is not in all copies of its function.
     #[must_use]
     pub fn overwritten(&self, account: &Account) -> BTreeSet<String> {
         let all = account.events.iter();
         let has_overwritten = all.clone().any(|event| event.overwritten > 0);
         let mut of_nobody = all.clone().filter(|event| is_of_nobody(&event.name));
-        if !has_overwritten && !all.clone().any(|it| it.sampled) && of_nobody.next().is_none() {
+        if !has_overwritten
+            && !all.clone().any(|it| it.sampled)
+            && account.copied.is_empty()
+            && of_nobody.next().is_none()
+        {
             return BTreeSet::new();
         }
-        self.names_where(|place| self.misses_any(place) || self.overwritten_of(place, account) > 0)
+        self.names_where(|place| {
+            self.misses_any(place, account) || self.overwritten_of(place, account) > 0
+        })
     }
 
     /// Whether any record of a request may be missing, and not earlier ones alone: it is sampled,
-    /// or fires in interrupts.
-    fn misses_any(&self, place: usize) -> bool {
+    /// fires in interrupts, or is of a probe that is not in all copies of its function.
+    fn misses_any(&self, place: usize, account: &Account) -> bool {
         let request = self.requests.get(place);
-        request.is_some_and(|it| it.attr.sampling.skips() || is_of_nobody(&it.name))
+        request.is_some_and(|it| {
+            let is_copied = account.copied.contains_key(&*it.name);
+            it.attr.sampling.skips() || is_copied || is_of_nobody(&it.name)
+        })
     }
 
     /// Whether any deed of these names may be missing. A span is one of its ends.
     #[must_use]
-    pub fn misses_any_of(&self, names: &BTreeSet<String>, spans: &[SpanRule]) -> bool {
-        let missed = self.names_where(|place| self.misses_any(place));
+    pub fn misses_any_of(
+        &self,
+        names: &BTreeSet<String>,
+        spans: &[SpanRule],
+        account: &Account,
+    ) -> bool {
+        let missed = self.names_where(|place| self.misses_any(place, account));
         let mut spans = spans.iter();
         let is_span = |rule: &SpanRule| names.contains(&*rule.name) && rule.takes(&missed);
         !missed.is_disjoint(names) || spans.any(is_span)

@@ -213,6 +213,7 @@ fn files<'m>(
             id: mapped.id,
             original: None,
             is_held: made.is_everywhere(),
+            copies: made.copies,
             mapped: Some(mapped),
         })
     };

@@ -165,6 +165,8 @@ pub struct ProbedFile {
     pub original: Option<FileId>,
     /// Whether the probe is in all processes that map the file; elsewhere the kernel may forget it.
     pub is_held: bool,
+    /// How many copies of the probed function a compiler has made, which have no probe.
+    pub copies: u64,
     /// The file itself; `None` for that of a recorded run.
     pub mapped: Option<Mapped>,
 }
@@ -236,6 +238,15 @@ impl Setting {
     pub fn written(&self) -> impl Iterator<Item = OtherFile> {
         let probed = self.probed.iter().flatten();
         probed.filter_map(ProbedFile::written)
+    }
+
+    /// Returns how many copies there are of each probed function that has any.
+    pub(super) fn copied(&self) -> BTreeMap<String, u64> {
+        let probed = self.probed.iter().flatten();
+        let copied = probed.filter(|file| file.copies > 0);
+        copied
+            .map(|file| (file.event.clone(), file.copies))
+            .collect()
     }
 
     /// Returns what a plan alone says of its run.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns findings on expectations that were not met, or that could not be decided.
 pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
-    let forgotten = forgotten(plan, &run.account);
+    let forgotten = Forgotten::of(plan, &run.account);
     let counts = counts(plan, &run.trace);
     let mut findings = if !plan.keeps_order() {
         numbers(plan, (&counts, &run.trace.answered()), &forgotten)
@@ -22,7 +22,7 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
     findings.extend(dying::unseen(plan));
     findings.extend(confined(plan, run));
     let is_unknown = |finding: &Finding| finding.kind == Kind::Unknown;
-    if !forgotten.is_empty() && findings.iter().any(is_unknown) {
+    if !forgotten.names.is_empty() && findings.iter().any(is_unknown) {
         let said = overwritten(&run.account);
         findings.extend(said.map(|text| Finding::unknown(About::Events, text)));
     }
@@ -42,26 +42,31 @@ fn confined(plan: &Plan, run: &Run) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns the wanted events that have overwritten records.
-fn forgotten(plan: &Plan, account: &Account) -> BTreeSet<String> {
-    let overwritten = plan.events.overwritten(account);
-    if overwritten.is_empty() {
-        return overwritten;
-    }
-    let asked_for = plan.events.names();
-    let mut forgotten: BTreeSet<String> = overwritten.intersection(&asked_for).cloned().collect();
-    let spans = plan.spans.iter().filter(|rule| rule.takes(&overwritten));
-    forgotten.extend(spans.map(|rule| rule.name.as_ref().to_owned()));
-    forgotten
+/// What of the wanted events has no record.
+#[derive(Debug)]
+pub(super) struct Forgotten {
+    /// The names of which some deeds are missing.
+    pub(super) names: BTreeSet<String>,
+    /// Whether any deed of these names may be missing, and not the earlier ones alone.
+    pub(super) may_be_any: bool,
 }
 
-/// Whether any deed of these names may be missing, and not the earlier ones alone.
-pub(super) fn misses_any(plan: &Plan, forgotten: &BTreeSet<String>) -> bool {
-    plan.events.misses_any_of(forgotten, &plan.spans)
+impl Forgotten {
+    fn of(plan: &Plan, account: &Account) -> Self {
+        let overwritten = plan.events.overwritten(account);
+        let asked_for = plan.events.names();
+        let mut names: BTreeSet<String> = overwritten.intersection(&asked_for).cloned().collect();
+        let spans = plan.spans.iter().filter(|rule| rule.takes(&overwritten));
+        names.extend(spans.map(|rule| rule.name.as_ref().to_owned()));
+        Self {
+            may_be_any: plan.events.misses_any_of(&names, &plan.spans, account),
+            names,
+        }
+    }
 }
 
 /// Judges the order of every single event.
-fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<Finding> {
+fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &Forgotten) -> Vec<Finding> {
     let asked_for = deeds
         .iter()
         .copied()
@@ -69,7 +74,7 @@ fn in_order(plan: &Plan, deeds: &[&Deed], forgotten: &BTreeSet<String>) -> Vec<F
     let asked_for: Vec<&Deed> = asked_for.collect();
     let judgement = matching::judge(
         &plan.expected,
-        &Scene::new(&asked_for).forgetting(forgotten, misses_any(plan, forgotten)),
+        &Scene::new(&asked_for).forgetting(&forgotten.names, forgotten.may_be_any),
         None,
         &Bindings::default(),
         matching::MOST_TRIES,
@@ -105,7 +110,7 @@ pub(super) fn named(plan: &Plan, finding: matching::Finding, about: About) -> Fi
 fn numbers(
     plan: &Plan,
     (counts, answered): (&BTreeMap<String, u64>, &BTreeMap<String, u64>),
-    forgotten: &BTreeSet<String>,
+    forgotten: &Forgotten,
 ) -> Vec<Finding> {
     let counted = plan.expected.count.iter();
     let by_name = counted.filter(|count| count.step.fields.is_empty());
@@ -118,7 +123,7 @@ fn numbers(
         let reason = format!("expected {range} of `{word}`, got {count}");
         let is_too_many = range.max.is_some_and(|max| count > max);
         let is_met = count >= range.min && range.max.is_none();
-        if !is_too_many && !is_met && !matcher.names.is_disjoint(forgotten) {
+        if !is_too_many && !is_met && !matcher.names.is_disjoint(&forgotten.names) {
             let reason = reason + ", and others have no record";
             return Some(Finding::unknown(About::Events, reason));
         }

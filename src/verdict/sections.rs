@@ -1,22 +1,21 @@
 //! Judges sections.
 
-use super::events::named;
+use super::events::{Forgotten, named};
 use super::finding::{About, Finding};
 use crate::matching::{self, Bindings, Mark, Scene, Unmarked};
 use crate::plan::Plan;
 use crate::trace::{Deed, Stretch};
-use std::collections::BTreeSet;
 
 /// Returns the expectations of sections that were not met or could not be decided, and the marks
 /// that do not occur exactly once. Captures of the whole run's expectations are bound in sections
 /// too.
 ///
-/// `forgotten` are names whose earlier deeds were overwritten.
+/// `forgotten` is what has no record.
 pub(super) fn judge(
     plan: &Plan,
     deeds: &[&Deed],
     outer: &Bindings,
-    forgotten: &BTreeSet<String>,
+    forgotten: &Forgotten,
 ) -> Vec<Finding> {
     if plan.marks.sections.is_empty() {
         return Vec::new();
@@ -30,7 +29,7 @@ pub(super) fn judge(
             Err(missing) => {
                 let named = |unmarked| match unmarked {
                     // It may have been in overwritten records.
-                    Unmarked::Not(why) if forgotten.is_empty() => {
+                    Unmarked::Not(why) if forgotten.names.is_empty() => {
                         Finding::unreached(about(), format!("section `{name}`: {why}"))
                     }
                     Unmarked::Not(why) | Unmarked::Unknown(why) => {
@@ -48,7 +47,7 @@ pub(super) fn judge(
         let held: Vec<&Deed> = held.filter(|deed| asks_for(plan, deed)).collect();
         let judgement = matching::judge(
             expected,
-            &Scene::new(&held).forgetting(forgotten, super::events::misses_any(plan, forgotten)),
+            &Scene::new(&held).forgetting(&forgotten.names, forgotten.may_be_any),
             Some(name),
             outer,
             matching::MOST_TRIES,

@@ -310,3 +310,49 @@ fn a_trace_says_that_another_program_was_executed_than_the_probed_one() {
     let said = format!("mapped another file at `{path}`");
     assert!(run.stderr.contains(&said), "{run:?}");
 }
+
+/// A function that is called out of line by its address, and is copied to where it is called.
+const INLINED: &str = "
+#include <unistd.h>
+extern int f(int);
+inline __attribute__((always_inline)) int f(int n) { return write(1, \"x\", n); }
+__attribute__((noinline)) int g(int n) { return write(1, \"y\", n); }
+int (*volatile by_address)(int) = f;
+int main(int n, char **all) { return (n > 1 ? by_address(1) : f(1)) + g(1) < 2; }
+";
+
+#[test]
+fn that_a_function_was_not_called_is_not_known_where_the_compiler_copied_it() {
+    require!(uprobes());
+    require!(program("cc"));
+    let project = Project::new();
+    project.write("in.c", INLINED);
+    let words = ["cc", "-O1", "-g", "-o", "in", "in.c"];
+    project.run(&[], &words).assert_status(0);
+    for (argument, expect, verdict) in [
+        ("", "never: ['uprobe:f']", "incomplete"),
+        ("", "only: ['uprobe:g']", "incomplete"),
+        ("", "count: { 'uprobe:f': 0 }", "incomplete"),
+        ("", "never: ['uprobe:h'], count: { 'uprobe:g': 1 }", "pass"),
+        (", far", "never: ['uprobe:f']", "fail"),
+        (", far", "any_order: ['uprobe:f', 'uprobe:g']", "pass"),
+    ] {
+        let text = format!(
+            "workload: {{ run: [./in{argument}], files: {{ in: {{ from: ../in }} }} }}\n\
+             trace: {{ events: [{{ uprobe: './in:f' }}, {{ uprobe: './in:g' }}, \
+             {{ uprobe: './in:main', filter: 'common_pid == 0', name: h }}] }}\n\
+             expect: {{ {expect} }}\nsnapshot: false"
+        );
+        project.scenario("it", &text);
+        let (found, findings) = both(&project);
+        assert_eq!(found, verdict, "{argument} {expect}: {findings:?}");
+    }
+    let run = project.harness(&["run", "scenarios"]);
+    let said = "note: `uprobe:f` does not tell all calls";
+    assert!(run.stdout.contains(said), "{run:?}");
+    let run = project.harness(&["trace", "-o", "trace", "-e", "uprobe:./in:f", "./in"]);
+    assert!(
+        run.stderr.contains("`uprobe:f` does not tell all"),
+        "{run:?}"
+    );
+}

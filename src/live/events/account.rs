@@ -1,7 +1,7 @@
 //! Every record is accounted for: counter = records + lost + overwritten, for each event.
 
 use super::counter_account::CounterAccount;
-use super::untold::{Forgotten, OtherFile, UntoldReturns};
+use super::untold::{Forgotten, OtherFile, UntoldReturns, copies};
 use perf_records::units::count_of;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -178,6 +178,9 @@ pub struct Account {
     /// The probes that the kernel may have forgotten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forgotten: Vec<Forgotten>,
+    /// The events of probes that are not in all copies of their function, and how many these are.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub copied: BTreeMap<String, u64>,
     /// What was counted without records.
     #[serde(default)]
     pub counters: Vec<CounterAccount>,
@@ -269,7 +272,7 @@ impl Account {
                 self.throttled
             )
         });
-        throttled.into_iter().collect()
+        throttled.into_iter().chain(copies(&self.copied)).collect()
     }
 
     /// What probes did not tell: the event, and a line of what is wrong with it.

@@ -2,6 +2,7 @@
 
 use perf_records::units::{count_of, shown};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Returns of a function that the kernel left out, or may have.
@@ -120,4 +121,16 @@ impl fmt::Display for OtherFile {
              and not in the workload",
         )
     }
+}
+
+/// Which probes do not tell all calls of their functions, by the number of these copies; a line
+/// each.
+pub(super) fn copies(copied: &BTreeMap<String, u64>) -> impl Iterator<Item = String> {
+    copied.iter().map(|(event, n)| {
+        let copies = if *n == 1 { "copy" } else { "copies" };
+        format!(
+            "`{event}` does not tell all calls: the compiler put {n} {copies} of the function into \
+             its callers, and the probe is in none of these (`noinline` keeps it from that)"
+        )
+    })
 }

@@ -11,9 +11,9 @@ use object::{CompressionFormat, Object, ObjectSection};
 use std::borrow::Cow;
 use std::io::Read;
 
-type Slice<'d> = EndianSlice<'d, RunTimeEndian>;
-type Entry<'d> = DebuggingInformationEntry<Slice<'d>>;
-type Unit<'a, 'd> = UnitRef<'a, Slice<'d>>;
+pub(super) type Slice<'d> = EndianSlice<'d, RunTimeEndian>;
+pub(super) type Entry<'d> = DebuggingInformationEntry<Slice<'d>>;
+pub(super) type Unit<'a, 'd> = UnitRef<'a, Slice<'d>>;
 type Offset = UnitOffset<usize>;
 
 /// How many types may stand for each other (`typedef`, `const`) before it is taken for a circle.
@@ -29,13 +29,8 @@ impl Binary {
 }
 
 fn function(elf: &Elf<'_>, address: u64) -> gimli::Result<Option<Function>> {
-    let load = |id: gimli::SectionId| gimli::Result::Ok(section(elf, id.name()));
-    let sections = gimli::DwarfSections::load(load)?;
-    let endian = match elf.is_little_endian() {
-        true => RunTimeEndian::Little,
-        false => RunTimeEndian::Big,
-    };
-    let dwarf = sections.borrow(|section| EndianSlice::new(section, endian));
+    let sections = sections(elf)?;
+    let dwarf = dwarf(elf, &sections);
     let mut units = dwarf.units();
     while let Some(header) = units.next()? {
         let unit = dwarf.unit(header)?;
@@ -50,6 +45,22 @@ fn function(elf: &Elf<'_>, address: u64) -> gimli::Result<Option<Function>> {
         }
     }
     Ok(None)
+}
+
+/// The sections with debugging information.
+pub(super) fn sections<'d>(elf: &Elf<'d>) -> gimli::Result<gimli::DwarfSections<Cow<'d, [u8]>>> {
+    gimli::DwarfSections::load(|id| gimli::Result::Ok(section(elf, id.name())))
+}
+
+pub(super) fn dwarf<'s>(
+    elf: &Elf<'_>,
+    sections: &'s gimli::DwarfSections<Cow<'_, [u8]>>,
+) -> gimli::Dwarf<Slice<'s>> {
+    let endian = match elf.is_little_endian() {
+        true => RunTimeEndian::Little,
+        false => RunTimeEndian::Big,
+    };
+    sections.borrow(|section| EndianSlice::new(section, endian))
 }
 
 /// The bytes of a section, as they were before they were compressed; none where there is no such
@@ -84,16 +95,20 @@ fn subprogram(unit: Unit<'_, '_>, address: u64) -> gimli::Result<Option<Offset>>
         if entry.tag() != gimli::DW_TAG_subprogram {
             continue;
         }
-        let begins = match entry.attr_value(gimli::DW_AT_low_pc) {
-            Some(value) => unit.attr_address(value)?,
-            // One in several pieces begins with the first.
-            None => unit.die_ranges(entry)?.next()?.map(|range| range.begin),
-        };
-        if begins == Some(address) {
+        if begins(unit, entry)? == Some(address) {
             return Ok(Some(entry.offset()));
         }
     }
     Ok(None)
+}
+
+/// Where the code of a function begins; `None` where an entry only describes it.
+pub(super) fn begins<'d>(unit: Unit<'_, 'd>, entry: &Entry<'d>) -> gimli::Result<Option<u64>> {
+    match entry.attr_value(gimli::DW_AT_low_pc) {
+        Some(value) => unit.attr_address(value),
+        // One in several pieces begins with the first.
+        None => Ok(unit.die_ranges(entry)?.next()?.map(|range| range.begin)),
+    }
 }
 
 fn read(unit: Unit<'_, '_>, at: Offset, address: u64) -> gimli::Result<Function> {
@@ -126,7 +141,7 @@ fn read(unit: Unit<'_, '_>, at: Offset, address: u64) -> gimli::Result<Function>
 }
 
 /// An attribute of an entry, or of what it is an instance of.
-fn attribute<'d>(
+pub(super) fn attribute<'d>(
     unit: Unit<'_, 'd>,
     entry: &Entry<'d>,
     name: gimli::DwAt,
@@ -147,7 +162,7 @@ fn attribute<'d>(
     Ok(None)
 }
 
-fn text<'d>(
+pub(super) fn text<'d>(
     unit: Unit<'_, 'd>,
     entry: &Entry<'d>,
     name: gimli::DwAt,

@@ -65,6 +65,11 @@ impl Mapped {
         recorded(&File::open(path)?).map(|(_, id)| id)
     }
 
+    /// A sum over all that it held.
+    pub(super) fn sum(&self) -> u64 {
+        self.was.sum
+    }
+
     /// Whether it is as it was: a probe stays at its place in the file, whatever is written there.
     #[must_use]
     pub fn is_unwritten(&self) -> bool {

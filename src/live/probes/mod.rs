@@ -8,6 +8,7 @@ mod convention;
 mod dwarf;
 mod elf;
 mod error;
+mod inlined;
 mod mapped;
 mod names;
 mod registry;

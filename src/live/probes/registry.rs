@@ -16,14 +16,14 @@ use perf_records::attr::Attr;
 use perf_records::format::{self, Format};
 use perf_records::units::Cpu;
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// What the groups of all harnesses begin with; a number follows.
@@ -52,6 +52,8 @@ pub struct Registry {
     name: String,
     next: AtomicU32,
     janitor: Option<Janitor>,
+    /// How many copies there are of a function, by what its file holds and its address.
+    copies: Mutex<HashMap<(u64, u64), u64>>,
 }
 
 /// A probe that is an event, until this value goes.
@@ -66,6 +68,8 @@ pub struct Registered {
     pub format_text: String,
     /// The file that it is in; `None` for the kernel.
     pub mapped: Option<Mapped>,
+    /// How many copies of its function a compiler has made, in which it is not.
+    pub copies: u64,
 }
 
 #[derive(Debug)]
@@ -101,6 +105,7 @@ impl Registry {
             next: AtomicU32::new(0),
             janitor: Some(janitor),
             group,
+            copies: Mutex::default(),
         })
     }
 
@@ -120,8 +125,8 @@ impl Registry {
         let (list, place, open) = match file {
             None => (ProbeList::Kernel, in_kernel(probe, host), None),
             Some(path) => {
-                let (place, open) = in_file(probe, path, &mut arguments)?;
-                (ProbeList::User, place, Some(open))
+                let (place, found) = in_file(probe, path, &mut arguments)?;
+                (ProbeList::User, place, Some((path, found)))
             }
         };
         let kind = match (probe.kind.is_return(), list) {
@@ -150,10 +155,18 @@ impl Registry {
             registry: Arc::clone(self),
             name: CString::new(event.as_str()).unwrap_or_default(),
         };
-        let mapped = open.zip(file).map(|(open, path)| {
+        let mapped = open.map(|(path, found)| {
             let path = path.to_owned();
-            Mapped::of(open).map_err(|source| ProbeError::Mapped { path, source })
+            let mapped = Mapped::of(found.file);
+            let mapped = mapped.map_err(|source| ProbeError::Mapped { path, source })?;
+            let copies = found.entry.map_or(0, |(binary, address)| {
+                let mut known = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+                let known = known.entry((mapped.sum(), address));
+                *known.or_insert_with(|| binary.copies(address))
+            });
+            Ok::<_, ProbeError>((mapped, copies))
         });
+        let (mapped, copies) = mapped.transpose()?.unzip();
         let text = host.probe_format(&self.name, &event)?;
         let name = probe.name.split_once(':').map_or("", |(_, name)| name);
         // As people know it, and other tools that read a recording.
@@ -164,7 +177,8 @@ impl Registry {
             _event: made,
             format: Arc::new(format),
             format_text: text,
-            mapped: mapped.transpose()?,
+            mapped,
+            copies: copies.unwrap_or(0),
         })
     }
 }
@@ -212,6 +226,13 @@ fn in_kernel(probe: &Probe, host: &Host) -> String {
     }
 }
 
+/// A probe's place in a file.
+struct InFile {
+    file: File,
+    /// The address of the function that it is at the beginning of.
+    entry: Option<(Binary, u64)>,
+}
+
 /// The place in the file as the kernel takes it. The file stays open: so it is the very one that
 /// was read, whatever its path has in it.
 ///
@@ -220,7 +241,7 @@ fn in_file(
     probe: &Probe,
     path: &Path,
     arguments: &mut [ProbeArgument],
-) -> Result<(String, File), ProbeError> {
+) -> Result<(String, InFile), ProbeError> {
     let wrong = |source| ProbeError::File {
         path: path.to_owned(),
         source,
@@ -238,7 +259,9 @@ fn in_file(
         *argument = in_language(probe.kind, found.is_entry, argument, function)?;
     }
     let path = Host::path_of_descriptor(file.as_raw_fd());
-    Ok((format!("{}:{:#x}", path.display(), found.offset), file))
+    let place = format!("{}:{:#x}", path.display(), found.offset);
+    let entry = found.is_entry.then_some((binary, found.address));
+    Ok((place, InFile { file, entry }))
 }
 
 /// What is returned has a name that says so, if it has no other.

@@ -115,6 +115,7 @@ impl Reader<'_> {
                 .forgets
                 .as_ref()
                 .map_or_else(Vec::new, |forgets| forgets.found()),
+            copied: self.copied.clone(),
             answered: self.held.as_ref().map_or(0, held::Calls::answered),
             unpaired: self.held.as_ref().map_or(0, held::Calls::unpaired),
             not_again: self.held.as_ref().map_or(0, held::Calls::not_again),

@@ -36,7 +36,7 @@ use perf_records::attr::Layout;
 use perf_records::record::{self, Header, LayoutTable, Sample, kind};
 use perf_records::space::Stack;
 use perf_records::units::{Cpu, Hashed, Nanos, Pid, Tid};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use syscall_model::files::Tables;
@@ -108,6 +108,8 @@ pub struct Reader<'a> {
     returns: Option<returns::Returns>,
     /// The files that have probes; `None` if none has.
     other_files: Option<other_files::OtherFiles>,
+    /// The events of probes in functions of which there are copies, and how many.
+    copied: BTreeMap<String, u64>,
     /// The probes that the kernel may forget; `None` if there are none.
     forgets: Option<forgotten::Forgets>,
     /// The call chains of calls that have not returned, by thread and time.
@@ -146,6 +148,7 @@ impl<'a> Reader<'a> {
             misses_compat: setting.convention == Some(Convention::NativeAlone),
             returns: returns::Returns::of(plan),
             other_files: other_files::OtherFiles::of(plan, setting.probed.as_deref()),
+            copied: setting.copied(),
             forgets: forgotten::Forgets::of(
                 plan,
                 setting.probed.as_deref(),

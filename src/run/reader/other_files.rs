@@ -144,6 +144,7 @@ mod tests {
             id: id(7),
             original: Some(id(6)),
             is_held: true,
+            copies: 0,
             mapped: None,
         }];
         let mut files = OtherFiles::of(&plan.events, Some(&probed)).unwrap();

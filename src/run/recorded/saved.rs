@@ -310,6 +310,7 @@ impl Saved {
             id: *id,
             original: None,
             is_held: true,
+            copies: 0,
             mapped: None,
         };
         Some(self.probed.as_ref()?.iter().map(of).collect())

@@ -1,0 +1,101 @@
+//! How often a compiler has put a function into its callers, where a probe of the function is not.
+
+use super::dwarf::{Unit, attribute, dwarf, text};
+use super::elf::Binary;
+use crate::elf::Elf;
+use gimli::{AttributeValue, DebugInfoOffset};
+use object::Object;
+use std::collections::HashMap;
+
+/// By what a function is known in several units of translation: name, file and line.
+type Identity = (String, Option<String>, Option<u64>);
+
+impl Binary {
+    /// How many copies of the function at an address there are in functions that call it
+    /// (`DW_TAG_inlined_subroutine`), as the debugging information says; 0 where there is none.
+    pub(super) fn copies(&self, address: u64) -> u64 {
+        let elf = self.elf().ok();
+        let files = [elf, self.debug()].into_iter().flatten();
+        let copies = files.filter_map(|elf| inlined(&elf, address).ok());
+        copies.max().unwrap_or(0)
+    }
+}
+
+fn inlined(elf: &Elf<'_>, address: u64) -> gimli::Result<u64> {
+    if elf.section_by_name(".debug_info").is_none() {
+        return Ok(0);
+    }
+    let sections = super::dwarf::sections(elf)?;
+    let dwarf = dwarf(elf, &sections);
+    let mut own: Option<Identity> = None;
+    // Where the functions are described, and how many copies each has.
+    let mut copies: HashMap<DebugInfoOffset, u64> = HashMap::new();
+    let mut units = dwarf.units();
+    while let Some(header) = units.next()? {
+        let unit = dwarf.unit(header)?;
+        let unit = unit.unit_ref(&dwarf);
+        let mut entries = unit.entries();
+        while let Some(entry) = entries.next_dfs()? {
+            match entry.tag() {
+                gimli::DW_TAG_inlined_subroutine => {
+                    let origin = match entry.attr_value(gimli::DW_AT_abstract_origin) {
+                        Some(AttributeValue::UnitRef(at)) => at.to_debug_info_offset(&unit.header),
+                        Some(AttributeValue::DebugInfoRef(at)) => Some(at),
+                        _ => None,
+                    };
+                    if let Some(origin) = origin {
+                        *copies.entry(origin).or_default() += 1;
+                    }
+                }
+                gimli::DW_TAG_subprogram
+                    if own.is_none() && super::dwarf::begins(unit, entry)? == Some(address) =>
+                {
+                    own = identity(unit, entry)?;
+                }
+                _ => {}
+            }
+        }
+    }
+    let Some(own) = own else { return Ok(0) };
+    let mut all = 0;
+    let mut units = dwarf.units();
+    while let Some(header) = units.next()? {
+        let unit = dwarf.unit(header)?;
+        let unit = unit.unit_ref(&dwarf);
+        for (origin, n) in &copies {
+            let Some(at) = origin.to_unit_offset(&unit.header) else {
+                continue;
+            };
+            if identity(unit, &unit.entry(at)?)?.as_ref() == Some(&own) {
+                all += n;
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn identity<'d>(
+    unit: Unit<'_, 'd>,
+    entry: &super::dwarf::Entry<'d>,
+) -> gimli::Result<Option<Identity>> {
+    let linked = text(unit, entry, gimli::DW_AT_linkage_name)?;
+    let name = match linked {
+        Some(name) => Some(name),
+        None => text(unit, entry, gimli::DW_AT_name)?,
+    };
+    let line = attribute(unit, entry, gimli::DW_AT_decl_line)?;
+    let file = match attribute(unit, entry, gimli::DW_AT_decl_file)? {
+        Some(AttributeValue::FileIndex(index)) => Some(index),
+        Some(value) => value.udata_value(),
+        None => None,
+    };
+    let header = unit.line_program.as_ref().map(|program| program.header());
+    let file = header
+        .zip(file)
+        .and_then(|(header, index)| header.file(index));
+    let file = file.map(|file| unit.attr_string(file.path_name()));
+    let file = file.transpose()?;
+    let file = file.map(|file| file.to_string_lossy().into_owned());
+    let line = line.and_then(|line| line.udata_value());
+    Ok(name.map(|name| (name, file, line)))
+}
