@@ -2,8 +2,8 @@
 //! with.
 
 use super::field_words::{
-    IN_OCTAL, IN_RANGE, PROCESS, RANGE_OF_TIME, TASK_OF_MACHINE, is_shown_for_address,
-    may_be_hexadecimal, quoted_octal,
+    IN_OCTAL, IN_RANGE, PROCESS, RANGE_OF_TIME, is_in_brackets, is_shown_for_address,
+    may_be_hexadecimal, quoted_octal, task,
 };
 use super::fields::{Field, FieldKind};
 use crate::matching::numeral;
@@ -37,12 +37,19 @@ impl Named<'_> {
         let here = |wrong: Result<Test, Wrong>, at: KeyPath| {
             wrong.map_err(|(message, help)| Fault { message, help, at })
         };
+        let each = |tests: &[Test], at: &KeyPath| {
+            let each = tests.iter().enumerate();
+            let each = each.map(|(place, test)| self.resolve(test, &at.clone().index(place)));
+            each.collect::<Result<_, _>>().map(Test::OneOf)
+        };
         if let Some(inner) = test.one_of() {
-            let inner = self.resolve(inner, &at.clone().key("one_of"))?;
-            return Ok(match self.field.kind {
-                FieldKind::Frames => Test::OneOf(vec![inner]),
-                _ => inner,
-            });
+            let at = at.clone().key("one_of");
+            return match (self.field.kind, inner) {
+                (FieldKind::Frames, _) => Ok(Test::OneOf(vec![self.resolve(inner, &at)?])),
+                // A list alone is the words in their order.
+                (FieldKind::Words, Test::OneOf(tests)) => Ok(Test::OneOf(vec![each(tests, &at)?])),
+                _ => self.resolve(inner, &at),
+            };
         }
         match test {
             Test::Capture(_) if self.field.kind == FieldKind::Duration => {
@@ -60,11 +67,10 @@ impl Named<'_> {
                 at: at.clone(),
             }),
             Test::Any | Test::Capture(_) => Ok(test.clone()),
-            Test::OneOf(tests) => {
-                let each = tests.iter().enumerate();
-                let each = each.map(|(place, test)| self.resolve(test, &at.clone().index(place)));
-                each.collect::<Result<_, _>>().map(Test::OneOf)
+            Test::OneOf(tests) if self.field.kind == FieldKind::Words => {
+                here(self.words(tests), at.clone())
             }
+            Test::OneOf(tests) => each(tests, at),
             Test::Not(test) => self
                 .resolve(test, &at.clone().key("not"))
                 .map(|test| Test::Not(Box::new(test))),
@@ -124,6 +130,7 @@ impl Named<'_> {
             self.field.kind,
             FieldKind::Path
                 | FieldKind::Text
+                | FieldKind::Words
                 | FieldKind::Ip
                 | FieldKind::Contents
                 | FieldKind::Frames
@@ -140,6 +147,7 @@ impl Named<'_> {
         match self.field.kind {
             FieldKind::Path => "a path",
             FieldKind::Text => "a text",
+            FieldKind::Words => "a list of words",
             FieldKind::Ip => "an IP address",
             FieldKind::Contents => "what is read or written",
             FieldKind::File => "a descriptor",
@@ -150,6 +158,8 @@ impl Named<'_> {
             FieldKind::Address | FieldKind::Mapped => "an address",
             FieldKind::Names(_) | FieldKind::Flags => "a set of names",
             FieldKind::Signal => "a signal",
+            FieldKind::Signals => "a set of signals",
+            FieldKind::Whole => "a structure or a list",
             FieldKind::SignalCode => "a signal's code",
             FieldKind::State => "what became of it",
             FieldKind::Duration => "a length of time",
@@ -171,9 +181,13 @@ impl Named<'_> {
             return Err(self.is_not(&number.to_string(), PROCESS));
         }
         if self.field.kind == FieldKind::TaskOfMachine && number != 0 {
-            return Err(self.is_not(&number.to_string(), TASK_OF_MACHINE));
+            return Err(self.is_not(&number.to_string(), &self.of_machine()));
         }
         self.error_by_number(number)?;
+        self.has_room_for(number)?;
+        if matches!(self.field.kind, FieldKind::Signals | FieldKind::Whole) && number != 0 {
+            return Err(self.is_not(&number.to_string(), self.in_brackets()));
+        }
         if self.field.kind == FieldKind::Octal && !(0..8).contains(&number) && number != -1 {
             let message = format!("{self} is written in octal digits and quoted");
             return Err((message, quoted_octal(number)));
@@ -211,11 +225,17 @@ impl Named<'_> {
         }
         if let Some(number) = numeral(text) {
             self.error_by_number(number)?;
+            self.has_room_for(number)?;
             return match self.field.kind {
                 // A name that is made of digits, too.
                 FieldKind::File | FieldKind::Anything => as_it_is(),
                 FieldKind::Process => Err(self.is_not(text, PROCESS)),
-                FieldKind::TaskOfMachine if number != 0 => Err(self.is_not(text, TASK_OF_MACHINE)),
+                FieldKind::Signals | FieldKind::Whole if number != 0 => {
+                    Err(self.is_not(text, self.in_brackets()))
+                }
+                FieldKind::TaskOfMachine if number != 0 => {
+                    Err(self.is_not(text, &self.of_machine()))
+                }
                 _ => Ok(Test::Is(Literal::Number(number))),
             };
         }
@@ -234,8 +254,11 @@ impl Named<'_> {
             FieldKind::Signal => self.signal(text).and_then(|()| as_it_is()),
             FieldKind::SignalCode => self.signal_code(text).and_then(|()| as_it_is()),
             FieldKind::State => self.state(text).and_then(|()| as_it_is()),
-            FieldKind::TaskOfMachine if task(text).is_none() => {
-                Err(self.is_not(text, TASK_OF_MACHINE))
+            FieldKind::Signals | FieldKind::Whole if !is_in_brackets(text) => {
+                Err(self.is_not(text, self.in_brackets()))
+            }
+            FieldKind::TaskOfMachine if self.is_of_call() || task(text).is_none() => {
+                Err(self.is_not(text, &self.of_machine()))
             }
             FieldKind::Task | FieldKind::TaskOfMachine => match task(text) {
                 Some(name) => Ok(Test::Is(Literal::Text(name))),
@@ -261,8 +284,11 @@ impl Named<'_> {
             },
             FieldKind::Path
             | FieldKind::Text
+            | FieldKind::Words
             | FieldKind::Ip
             | FieldKind::Contents
+            | FieldKind::Signals
+            | FieldKind::Whole
             | FieldKind::File
             | FieldKind::Duration
             | FieldKind::Frames
@@ -323,6 +349,9 @@ impl Named<'_> {
             }
         }
         let test = self.textual("contains", test).map_err(fault(at.clone()))?;
+        if self.field.kind == FieldKind::Signals {
+            return self.signals(words).map_err(fault(at.clone()));
+        }
         let FieldKind::Names(names) = self.field.kind else {
             return Ok(test);
         };
@@ -363,21 +392,4 @@ pub(super) fn looks_behind(test: &Test, kind: FieldKind) -> bool {
         Test::Not(test) | Test::Spelled(test) => looks_behind(test, kind),
         Test::Prefix(_) | Test::Glob(_) | Test::Regex(_) | Test::Contains(_) => true,
     }
-}
-
-/// A task's name in a trace: `P2`, `P2.T3`.
-fn task(text: &str) -> Option<String> {
-    let number = |text: &str| {
-        let number: u32 = text.parse().ok()?;
-        (number > 0 && number.to_string() == text).then_some(number)
-    };
-    let (process, thread) = match text.split_once(".T") {
-        Some((process, thread)) => (process, number(thread)?),
-        None => (text, 1),
-    };
-    let process = number(process.strip_prefix('P')?)?;
-    Some(match thread {
-        1 => format!("P{process}"),
-        thread => format!("P{process}.T{thread}"),
-    })
 }

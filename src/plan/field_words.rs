@@ -19,7 +19,7 @@ const AN_ADDRESS: &str = "an address is a number, \"0x1000\"; many of them are a
 pub(super) const PROCESS: &str =
     "a trace names it P1, P2 and so on, and never by a number; to take any write `any`";
 
-pub(super) const TASK_OF_MACHINE: &str = "a task is P1, P2.T2; its number is the machine's, which \
+const TASK_OF_MACHINE: &str = "a task is P1, P2.T2; its number is the machine's, which \
     no scenario can know, and 0 is the idle task; to take any write `any`";
 
 pub(super) const IN_OCTAL: &str = "permissions are octal digits in quotes, \"0640\"; what else it \
@@ -57,7 +57,98 @@ pub(super) fn may_be_hexadecimal(test: &Test) -> bool {
     }
 }
 
+/// Whether a text may be the whole of a structure, a list or a set, or stands for an address.
+pub(super) fn is_in_brackets(text: &str) -> bool {
+    text.starts_with(['[', '{', '~', '"']) || is_shown_for_address(text)
+}
+
+/// A task's name in a trace: `P2`, `P2.T3`.
+pub(super) fn task(text: &str) -> Option<String> {
+    let number = |text: &str| {
+        let number: u32 = text.parse().ok()?;
+        (number > 0 && number.to_string() == text).then_some(number)
+    };
+    let (process, thread) = match text.split_once(".T") {
+        Some((process, thread)) => (process, number(thread)?),
+        None => (text, 1),
+    };
+    let process = number(process.strip_prefix('P')?)?;
+    Some(match thread {
+        1 => format!("P{process}"),
+        thread => format!("P{process}.T{thread}"),
+    })
+}
+
 impl Named<'_> {
+    /// Whether it is of a call's own tracepoint, which has what the call was given and no more.
+    pub(super) fn is_of_call(&self) -> bool {
+        self.event.starts_with("syscalls:sys_enter_")
+    }
+
+    /// What is written of a task that is the machine's number in a record.
+    pub(super) fn of_machine(&self) -> String {
+        match self.is_of_call() {
+            true => self.instead(),
+            false => TASK_OF_MACHINE.to_owned(),
+        }
+    }
+
+    /// What is written of something that a trace has in brackets.
+    pub(super) fn in_brackets(&self) -> &'static str {
+        match self.field.kind {
+            FieldKind::Signals => {
+                "one of them is written { contains: SIGINT }, and all of them \"[INT TERM]\""
+            }
+            _ => {
+                "a part of it is written { contains: \"..\" }, and the whole as a trace has it: \
+                 \"[1, 2]\", \"{..}\""
+            }
+        }
+    }
+
+    /// The words of a list, in their order, as one text.
+    pub(super) fn words(&self, tests: &[Test]) -> Result<Test, Wrong> {
+        let words = tests.iter().map(|test| match test {
+            Test::Is(Literal::Text(text)) => Ok(text.as_str()),
+            Test::Is(Literal::Number(number)) => {
+                let message = format!("a word of {self} is a text, not a number");
+                Err((message, Some(format!("quote it: \"{number}\""))))
+            }
+            _ => {
+                let message =
+                    format!("{self} is a list of words, and a list of words alone is one");
+                let help = "one of several is { one_of: [..] }, a word in it { contains: .. }";
+                Err((message, Some(help.to_owned())))
+            }
+        });
+        let words: Vec<&str> = words.collect::<Result<_, _>>()?;
+        Ok(Test::Is(Literal::Text(words.join(" "))))
+    }
+
+    /// Signals in a set, as a trace has them: without `SIG`.
+    pub(super) fn signals(&self, words: &[String]) -> Result<Test, Wrong> {
+        let shown = words.iter().map(|word| {
+            let Some(short) = word.strip_prefix("SIG") else {
+                return Ok(word.clone());
+            };
+            self.signal(word).map(|()| short.to_owned())
+        });
+        shown.collect::<Result<_, _>>().map(Test::Contains)
+    }
+
+    /// That a number is not too large for what it is compared with.
+    pub(super) fn has_room_for(&self, number: i128) -> Result<(), Wrong> {
+        let (bits, range) = match self.field.is_narrow {
+            true => (32, i128::from(i32::MIN)..=i128::from(u32::MAX)),
+            false => (64, i128::from(i64::MIN)..=i128::from(u64::MAX)),
+        };
+        if range.contains(&number) {
+            return Ok(());
+        }
+        let message = format!("{self} has {bits} bits, and is never {number}");
+        Err((message, None))
+    }
+
     /// That a result is asked for the number of an error, which a trace has by its name.
     pub(super) fn error_by_number(&self, number: i128) -> Result<(), Wrong> {
         if !self.field.is_result || !(-4095..=-2).contains(&number) {
@@ -149,17 +240,26 @@ impl Named<'_> {
             }
             FieldKind::Process | FieldKind::TaskOfMachine => {
                 let help = match self.field.kind {
-                    FieldKind::Process => PROCESS,
-                    _ => TASK_OF_MACHINE,
+                    FieldKind::Process => PROCESS.to_owned(),
+                    _ => self.of_machine(),
                 };
                 let message = format!("{self} is a name, and in no range");
-                Err((message, Some(help.to_owned())))
+                Err((message, Some(help)))
             }
             _ if self.field.is_result && matches!(range, Test::Range(_, Some(..-1))) => {
                 let message = "an error is expected by its name, and -1 is any error".to_owned();
                 Err((message, Some("write ENOENT, or -1".to_owned())))
             }
-            _ => Ok(range.clone()),
+            FieldKind::Signals | FieldKind::Whole => {
+                let message = format!("{self} is {}, and in no range", self.kind());
+                Err((message, Some(self.in_brackets().to_owned())))
+            }
+            _ => match *range {
+                Test::Range(Some(least), _) if least > 0 => self.has_room_for(least),
+                Test::Range(_, Some(most)) if most < 0 => self.has_room_for(most),
+                _ => Ok(()),
+            }
+            .map(|()| range.clone()),
         }
     }
 

@@ -10,6 +10,7 @@ use perf_records::print::function_fields;
 use syscall_model::constants::{Constants, tables};
 use syscall_model::kinds::{ArgKind, ReturnKind, never_returns};
 use syscall_model::names::{self, Abi};
+use syscall_model::structs::StructKind;
 use syscall_model::{Signature, Signatures, address_place, names_of_flags_behind};
 
 /// A field of an event.
@@ -20,6 +21,8 @@ pub(super) struct Field {
     pub(super) is_result: bool,
     /// Whether it is read from the memory of the workload.
     pub(super) is_read: bool,
+    /// Whether it has 32 bits, with or without a sign.
+    pub(super) is_narrow: bool,
 }
 
 /// What a field can be compared with.
@@ -27,8 +30,10 @@ pub(super) struct Field {
 pub(super) enum FieldKind {
     /// A path.
     Path,
-    /// A string that is no path, or strings.
+    /// A string that is no path.
     Text,
+    /// Strings: the words of a command, or variables.
+    Words,
     /// The address of a host.
     Ip,
     /// What is read or written.
@@ -55,6 +60,10 @@ pub(super) enum FieldKind {
     Flags,
     /// A signal.
     Signal,
+    /// A set of signals, in brackets and without `SIG`.
+    Signals,
+    /// A structure or a list, of which a trace has the whole in brackets.
+    Whole,
     /// Where a signal came from.
     SignalCode,
     /// What became of a span.
@@ -83,6 +92,7 @@ impl Field {
             kind,
             is_result: false,
             is_read: false,
+            is_narrow: false,
         }
     }
 }
@@ -256,9 +266,14 @@ fn argument(signature: &Signature, place: usize) -> Option<Field> {
     let depends = by_command || signature.depends.is_some_and(|it| it.may_change(place));
     let (kind, is_read) = match kind {
         ArgKind::Path => (FieldKind::Path, true),
-        ArgKind::Text | ArgKind::Strings => (FieldKind::Text, true),
+        ArgKind::Text => (FieldKind::Text, true),
+        ArgKind::Strings => (FieldKind::Words, true),
         ArgKind::Buffer => (FieldKind::Contents, true),
-        ArgKind::Struct(_) => (FieldKind::Anything, true),
+        ArgKind::Struct(kind) if depends || kind.is_number() || kind.is_text() => {
+            (FieldKind::Anything, true)
+        }
+        ArgKind::Struct(StructKind::SignalSet) => (FieldKind::Signals, true),
+        ArgKind::Struct(_) => (FieldKind::Whole, true),
         _ if depends => (FieldKind::Anything, by_command),
         ArgKind::Fd => (FieldKind::File, false),
         ArgKind::Pid => (FieldKind::Task, false),
@@ -277,10 +292,21 @@ fn argument(signature: &Signature, place: usize) -> Option<Field> {
         ArgKind::Address => (FieldKind::Mapped, false),
         ArgKind::Word | ArgKind::Unused => (FieldKind::Anything, false),
     };
+    let is_narrow = matches!(
+        signature.arguments.get(place)?.kind,
+        ArgKind::Int
+            | ArgKind::Uint32
+            | ArgKind::Hex32
+            | ArgKind::Id
+            | ArgKind::Fd
+            | ArgKind::Pid
+            | ArgKind::Signal
+    );
     Some(Field {
         kind,
         is_result: false,
         is_read,
+        is_narrow: is_narrow && !depends,
     })
 }
 
@@ -318,7 +344,7 @@ fn result(signature: &Signature) -> Field {
     Field {
         kind,
         is_result: true,
-        is_read: false,
+        ..Field::plain(kind)
     }
 }
 

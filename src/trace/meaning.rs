@@ -73,6 +73,9 @@ impl Writer<'_> {
                 is_cut,
             };
         }
+        if !kind.is_number() {
+            return Value::Text;
+        }
         let given = text.split_once(" => ").map_or(text, |(given, _)| given);
         let inside = given
             .strip_prefix('[')

@@ -57,4 +57,5 @@ mod times;
 mod trials;
 mod untold_probes;
 mod user;
+mod words;
 mod world;

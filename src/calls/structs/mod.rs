@@ -139,6 +139,26 @@ pub enum StructKind {
 }
 
 impl StructKind {
+    /// Whether it is one number, shown in brackets: `[1]`.
+    #[must_use]
+    pub const fn is_number(self) -> bool {
+        matches!(
+            self,
+            Self::Id
+                | Self::Int
+                | Self::IntOut
+                | Self::Offset
+                | Self::SocketLength
+                | Self::SocketOption
+        )
+    }
+
+    /// Whether it is a text, and compared as that.
+    #[must_use]
+    pub const fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Directory)
+    }
+
     /// Its size in bytes; of an array that of an element; 1 where the call tells the size in bytes.
     #[must_use]
     pub const fn size(self) -> u16 {

@@ -10,7 +10,7 @@ mod impossible;
 mod shown;
 
 /// Calls with the declarations of their arguments, as tracefs has them.
-const CALLS: [(&str, &str); 16] = [
+const CALLS: [(&str, &str); 19] = [
     ("access", "const char * filename; int mode"),
     ("bind", "int fd; struct sockaddr * umyaddr; int addrlen"),
     ("close", "unsigned int fd"),
@@ -24,6 +24,10 @@ const CALLS: [(&str, &str); 16] = [
         "ioctl",
         "unsigned int fd; unsigned int cmd; unsigned long arg",
     ),
+    (
+        "execve",
+        "const char * filename; const char *const * argv; const char *const * envp",
+    ),
     ("kill", "pid_t pid; int sig"),
     (
         "lseek",
@@ -36,6 +40,11 @@ const CALLS: [(&str, &str); 16] = [
     ("munmap", "unsigned long addr; size_t len"),
     ("read", "unsigned int fd; char * buf; size_t count"),
     ("rename", "const char * oldname; const char * newname"),
+    (
+        "rt_sigprocmask",
+        "int how; sigset_t * nset; sigset_t * oset; size_t sigsetsize",
+    ),
+    ("setgroups", "int gidsetsize; gid_t * grouplist"),
     ("socket", "int family; int type; int protocol"),
     ("umask", "int mask"),
     ("write", "unsigned int fd; const char * buf; size_t count"),
@@ -327,7 +336,7 @@ fn a_flag_whose_bits_another_has_is_sought_by_its_bits() {
 
 #[test]
 fn what_every_event_passes_is_refused() {
-    let everything = "bind, fsync, close, write, read, access, kill, rename, socket, lseek, exit_group, fcntl, ioctl, munmap, umask, 'sched:sched_process_*', 'io_uring:IORING_OP_FSYNC'";
+    let everything = "bind, fsync, close, write, read, access, kill, rename, socket, lseek, exit_group, fcntl, ioctl, munmap, umask, execve, setgroups, rt_sigprocmask, 'sched:sched_process_*', 'io_uring:IORING_OP_FSYNC'";
     let message = "`only` lets every event of this scenario through, so it always holds";
     let help = Some("record more events, or say what their fields must be");
     refused(
@@ -338,7 +347,7 @@ fn what_every_event_passes_is_refused() {
     let narrow = planned(&format!(
         "  only: [ {everything}, {{ openat: {{ path: a }} }} ]"
     ));
-    assert_eq!(narrow.expected.only.len(), 18);
+    assert_eq!(narrow.expected.only.len(), 21);
     let all = "description: d\nworkload: { run: [a] }\nsnapshot: { hide: ['%file', close] }\n\
                trace: { events: [{ syscalls: [openat, close] }] }\n";
     assert_eq!(

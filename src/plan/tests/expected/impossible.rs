@@ -213,6 +213,38 @@ const IMPOSSIBLE: &[Refused] = &[
         Some("a task is P1, P2.T2 or a number; to take any write `any`"),
     ),
     (
+        "kill: { pid: @5000000000 }",
+        "`pid` of `kill` has 32 bits, and is never 5000000000",
+        None,
+    ),
+    (
+        "read: { count: @'18446744073709551616..' }",
+        "`count` of `read` has 64 bits, and is never 18446744073709551616",
+        None,
+    ),
+    (
+        "rt_sigprocmask: { nset: @SIGINT }",
+        "`nset` of `rt_sigprocmask` is a set of signals, not `SIGINT`",
+        Some("one of them is written { contains: SIGINT }, and all of them \"[INT TERM]\""),
+    ),
+    (
+        "rt_sigprocmask: { nset: { contains: @SIGINTT } }",
+        "unknown signal `SIGINTT`",
+        Some("did you mean `SIGINT`?"),
+    ),
+    (
+        "setgroups: { grouplist: [@1, 2] }",
+        "`grouplist` of `setgroups` is a structure or a list, not `1`",
+        Some(
+            "a part of it is written { contains: \"..\" }, and the whole as a trace has it: \"[1, 2]\", \"{..}\"",
+        ),
+    ),
+    (
+        "execve: { argv: @[sh, { prefix: x }] }",
+        "`argv` of `execve` is a list of words, and a list of words alone is one",
+        Some("one of several is { one_of: [..] }, a word in it { contains: .. }"),
+    ),
+    (
         "kill: { process: @P0 }",
         "the process is a process of the run, not `P0`",
         Some("a trace names it P1, P2 and so on, and never by a number; to take any write `any`"),
