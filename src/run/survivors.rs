@@ -16,8 +16,12 @@ use std::time::{Duration, Instant};
 use syscall_model::{Lineage, Living};
 
 /// How long after the main process' end the others may take to end: a process that was just killed,
-/// or whose pipe was just closed, is no survivor.
+/// or whose pipe was just closed, is no survivor. What it was ready to run and had no CPU is not
+/// counted.
 pub const GRACE: Duration = Duration::from_millis(200);
+
+// How long after the main process' end a process that has no CPU is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 // How long until the next look, if processes are left but all of them may be dying.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -44,6 +48,8 @@ pub(super) struct Survivors {
     init: Option<Pid>,
     next_look: Option<Instant>,
     n_looks: u32,
+    /// When the main process had ended, and how long each other one had had no CPU by then.
+    since: Option<(Instant, HashMap<Pid, Duration>)>,
     /// When processes were first found gone whose ends the records did not tell: a record of an end
     /// read after this moment would tell.
     missed_since: Option<Nanos>,
@@ -58,6 +64,7 @@ impl Survivors {
             init: setting.init,
             next_look: None,
             n_looks: 0,
+            since: None,
             missed_since: None,
             found: Vec::new(),
         }
@@ -84,6 +91,11 @@ impl Survivors {
     /// not over; `look` says up to when records have been read.
     pub(super) fn outlive(&mut self, running: &Running, lineage: &Lineage, look: Look) -> bool {
         let now = Instant::now();
+        if self.is_forbidden && running.exit().is_some() {
+            self.next_look.get_or_insert(now + GRACE);
+            self.since
+                .get_or_insert_with(|| (now, starved(&lineage.living())));
+        }
         if self.next_look.is_none_or(|look| now < look) {
             return false;
         }
@@ -96,6 +108,9 @@ impl Survivors {
             self.add_unrecorded(running, &mut others);
         }
         let looked = self.look(others);
+        if looked.is_starved {
+            return false;
+        }
         self.found = looked.alive;
         if !is_patient || !self.found.is_empty() || looked.missed.is_empty() {
             self.missed_since = None;
@@ -187,6 +202,9 @@ impl Survivors {
                 Some(now) => alive.push((living, now)),
             }
         }
+        let is_starved = alive
+            .iter()
+            .any(|it| !self.had_its_time(it.0.pid, it.1.starved));
         let mut commands = commands(alive.iter().map(|(living, _)| living.pid).collect());
         // The id in the workload's namespace, whichever namespaces lie inside it.
         let level = self.level();
@@ -209,7 +227,18 @@ impl Survivors {
         Looked {
             alive: alive.collect(),
             missed,
+            is_starved,
         }
+    }
+
+    /// Whether a process that lives has had its time to end.
+    fn had_its_time(&self, pid: Pid, starved: Duration) -> bool {
+        let Some((since, before)) = &self.since else {
+            return true;
+        };
+        let before = before.get(&pid).copied().unwrap_or_default();
+        let all = since.elapsed();
+        all >= PATIENCE || all.saturating_sub(starved.saturating_sub(before)) >= GRACE
     }
 
     /// How many pid namespaces lie between the harness and the workload.
@@ -233,6 +262,16 @@ struct Looked {
     alive: Vec<Survivor>,
     /// Alive by the records, but gone when looked at.
     missed: Vec<Survivor>,
+    /// Whether one of those that live has not had its time to end, as other tasks had the CPUs.
+    is_starved: bool,
+}
+
+/// How long each process had no CPU.
+fn starved(living: &[Living]) -> HashMap<Pid, Duration> {
+    let host = Host::running();
+    let each = living.iter();
+    each.filter_map(|living| Some((living.pid, host.process(living.pid)?.starved)))
+        .collect()
 }
 
 /// Finds the survivors of a run in its trace.

@@ -185,6 +185,22 @@ leave()",
     }
 }
 
+/// They share a CPU: all together they take three times as long as one may.
+#[test]
+fn a_process_that_ends_as_soon_as_it_gets_a_cpu_is_no_leak() {
+    require!(needs());
+    let script = "
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+for _ in range(20):
+    if child():
+        while time.process_time() < 0.03: pass
+        os._exit(0)";
+    for sandbox in WORLDS {
+        let (word, reasons) = verdict(script, sandbox, "");
+        assert_eq!(word, "pass", "{sandbox}: {reasons:?}");
+    }
+}
+
 /// Each is dead before anybody can look at it.
 #[test]
 fn a_chain_of_processes_of_which_each_makes_the_next_is_a_leak() {

@@ -31,9 +31,18 @@ pub struct ProcessStatus {
     /// Whether it is dead, on its way out, or has been killed and cannot but go: so is each of its
     /// threads.
     pub is_ending: bool,
+    /// How long its first thread was ready to run and had no CPU since it was created
+    /// (`/proc/PID/schedstat`); zero where the kernel does not tell.
+    pub starved: Duration,
 }
 
 impl Host {
+    fn starved(&self, pid: Pid) -> Option<Duration> {
+        let times = self.read_lossy(&format!("proc/{pid}/schedstat"))?;
+        let waited = times.split_whitespace().nth(1)?;
+        waited.parse().ok().map(Duration::from_nanos)
+    }
+
     /// A process; `None` where there is none of that id. Never waits for the process.
     #[must_use]
     pub fn process(&self, pid: Pid) -> Option<ProcessStatus> {
@@ -46,6 +55,7 @@ impl Host {
             ids: ids.filter_map(|id| id.parse().ok()).collect(),
             started: Duration::from_millis(ticks.saturating_mul(TICK_IN_MILLISECONDS)),
             is_ending: self.is_ending(pid),
+            starved: self.starved(pid).unwrap_or_default(),
         })
     }
 
@@ -253,12 +263,20 @@ mod tests {
     #[test]
     fn ids_and_start_are_read_behind_any_name() {
         for name in ["sleep", "a) R 9 9 (9)", "x y", "\u{ff}\n"] {
-            let (_tree, host) = tree(&[("7", stat(name, 0x40_0000), status(NONE))]);
+            let (root, host) = tree(&[("7", stat(name, 0x40_0000), status(NONE))]);
             let expected = ProcessStatus {
                 name: "x".to_owned(),
                 ids: vec![7, 3],
                 started: Duration::from_millis(123_450),
                 is_ending: false,
+                starved: Duration::ZERO,
+            };
+            assert_eq!(host.process(Pid(7)), Some(expected.clone()), "{name}");
+            let times = root.path().join("proc/7/schedstat");
+            std::fs::write(times, "9000 2500 3\n").unwrap();
+            let expected = ProcessStatus {
+                starved: Duration::from_nanos(2500),
+                ..expected
             };
             assert_eq!(host.process(Pid(7)), Some(expected), "{name}");
             assert_eq!(host.process(Pid(8)), None);
