@@ -32,8 +32,9 @@ pub use sections::{asks_for, stretches};
 pub use sign::Sign;
 
 use crate::matching::{Tests, of_test};
-use crate::plan::Plan;
+use crate::plan::{Delta, Plan};
 use crate::trace::Normalised;
+use perf_live::events::Account;
 use perf_live::units::{ExitKind, Survivor};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -163,7 +164,7 @@ fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
         let unknown = |why: &str| vec![Finding::unknown(About::Baseline, why)];
         findings.extend(match &run.base {
             Known::No(why) => unknown(why),
-            Known::Yes(_) if !plan.events.overwritten(&run.account).is_empty() => {
+            Known::Yes(_) if misses_any(plan, &baseline.delta, &run.account) => {
                 unknown("what is not recorded whole is compared with no baseline")
             }
             Known::Yes(base) => {
@@ -175,6 +176,13 @@ fn besides(plan: &Plan, run: &Run) -> Vec<Finding> {
         });
     }
     findings
+}
+
+/// Whether any deed may be missing where a run is compared with its baseline.
+fn misses_any(plan: &Plan, delta: &[Delta], account: &Account) -> bool {
+    let copied = plan.events.copied(account);
+    let is_of = |delta: &Delta| !delta.step.names.is_disjoint(&copied);
+    !plan.events.overwritten(account).is_empty() || delta.iter().any(is_of)
 }
 
 /// Judges its limits, its records, its end, its outputs, its events and its counters.

@@ -17,6 +17,28 @@ pub fn known_signal(number: i32) -> Option<Cow<'static, str>> {
     }
 }
 
+/// The number of a signal by its name, with or without `SIG`.
+#[must_use]
+pub fn signal_number(name: &str) -> Option<i32> {
+    let is_it = |known: &str| known == name || known.strip_prefix("SIG") == Some(name);
+    (1..=64).find(|number| known_signal(*number).is_some_and(|known| is_it(&known)))
+}
+
+/// A set of signals, a bit each from 1 on, as a trace has it: `[INT TERM]`, or all but some,
+/// `~[KILL]`.
+#[must_use]
+pub fn shown_set(set: u64) -> String {
+    // Two thirds of 64, as strace has it.
+    let (sign, shown) = match set.count_ones() >= 42 {
+        true => ("~", !set),
+        false => ("", set),
+    };
+    let numbers = (1..=64).filter(|number| shown >> (number - 1) & 1 == 1);
+    let names = numbers.filter_map(known_signal);
+    let names = names.map(|name| name.strip_prefix("SIG").unwrap_or(&name).to_owned());
+    format!("{sign}[{}]", names.collect::<Vec<_>>().join(" "))
+}
+
 /// The same, `signal 99` for what is none.
 #[must_use]
 pub fn signal_name(number: i32) -> String {

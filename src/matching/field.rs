@@ -7,6 +7,7 @@ use super::paths::{Place, climbs};
 use crate::scenario::{Literal, Test};
 use crate::trace::{Part, Value};
 use perf_records::glob::path_glob;
+use syscall_model::signals::signal_number;
 
 /// The texts in place of what was not read or was left out.
 const GAPS: [&str; 2] = ["<unread>", "..."];
@@ -87,8 +88,19 @@ pub(super) fn holds(test: &Test, part: &Part, captures: &mut dyn Captures) -> An
             all.iter()
                 .all(|word| part.text.contains(word) || hidden.may_contain(word))
         }),
+        (Test::Words(words), Value::Strings { strings, is_cut }) => are(words, strings, *is_cut),
+        (Test::Words(_), _) => Answer::No,
         (Test::Spelled(test), _) => spelled(test, part, captures),
     }
+}
+
+/// Whether strings, of which there may be more, are these words.
+fn are(words: &[String], strings: &[Vec<u8>], is_cut: bool) -> Answer {
+    let begins = |(word, string): (&String, &Vec<u8>)| word.as_bytes().starts_with(string);
+    let may_be = words.len() >= strings.len() && words.iter().zip(strings).all(begins);
+    let is = |(word, string): (&String, &Vec<u8>)| word.as_bytes() == string.as_slice();
+    let is_same = words.len() == strings.len() && words.iter().zip(strings).all(is);
+    Answer::unless_more(is_same && !is_cut, is_cut && may_be)
 }
 
 /// Whether how a path or a descriptor's file is spelled passes a test. What begins with `../` is
@@ -142,6 +154,8 @@ pub(super) fn numbers(value: &Value) -> Vec<i128> {
         Value::Number(number) => vec![*number],
         // An author who writes a constant such as `AT_FDCWD` as a number writes -100, however wide
         // its register is.
+        // A null pointer is 0, and an empty set is none.
+        Value::Names(names, _) if is_set(names) => Vec::new(),
         Value::Names(_, bits) => {
             let mut all = vec![i128::from(*bits), i128::from(*bits as i64)];
             if *bits <= u64::from(u32::MAX) {
@@ -259,8 +273,13 @@ fn is_like(part: &Part, glob: &[u8]) -> Answer {
 
 fn contains(part: &Part, all: &[String]) -> Answer {
     if let Value::Names(names, bits) = &part.value {
+        let signal = |word: &str| {
+            let number = is_set(names).then(|| signal_number(word)).flatten()?;
+            1_u64.checked_shl(u32::try_from(number).ok()?.checked_sub(1)?)
+        };
         let has = |word: &str| {
             names.iter().any(|name| **name == *word)
+                || signal(word).is_some_and(|bit| bits & bit != 0)
                 || numeral(word)
                     .and_then(|number| u64::try_from(number).ok())
                     .is_some_and(|number| bits & number == number)
@@ -277,6 +296,14 @@ fn contains(part: &Part, all: &[String]) -> Answer {
             wanted.is_empty() || text.windows(wanted.len()).any(|piece| piece == wanted)
         })
     })
+}
+
+/// Whether names are those of a set of signals: one text, in brackets.
+pub(super) fn is_set(names: &[Box<str>]) -> bool {
+    let mut names = names.iter();
+    names
+        .next()
+        .is_some_and(|name| name.starts_with(['[', '~']))
 }
 
 /// Whether one of the texts of a value passes; the test is told whether the text is whole.

@@ -66,9 +66,8 @@ fn is(test: &Test, name: &str) -> bool {
         Test::Not(test) => !is(test, name),
         Test::OneOf(tests) => tests.iter().any(|test| is(test, name)),
         Test::Any => true,
-        Test::Is(Literal::Number(_)) | Test::Capture(_) | Test::Range(..) | Test::Spelled(_) => {
-            false
-        }
+        Test::Is(Literal::Number(_)) | Test::Capture(_) | Test::Range(..) => false,
+        Test::Words(_) | Test::Spelled(_) => false,
     }
 }
 

@@ -1,7 +1,8 @@
 //! Resolves what is expected of single events to the names and values of a trace, and refuses an
 //! expectation that could never fail or never hold.
 
-use super::field_tests::{Fault, MOST_CONTENTS, Named, looks_behind};
+use super::field_tests::{Fault, MOST_CONTENTS, Named};
+use super::field_words::looks_behind;
 use super::fields::{Field, FieldKind, Fields};
 use super::named::names_of;
 use super::needs::{Needs, exact_paths};

@@ -1,9 +1,10 @@
 //! Whether a field can be what the author wants it to be, in the form that patterns are matched
 //! with.
 
+use super::field_wholes::is_in_brackets;
 use super::field_words::{
-    IN_OCTAL, IN_RANGE, PROCESS, RANGE_OF_TIME, is_in_brackets, is_shown_for_address,
-    may_be_hexadecimal, quoted_octal, task,
+    IN_OCTAL, IN_RANGE, PROCESS, RANGE_OF_TIME, is_shown_for_address, may_be_hexadecimal,
+    quoted_octal, task,
 };
 use super::fields::{Field, FieldKind};
 use crate::matching::numeral;
@@ -66,7 +67,7 @@ impl Named<'_> {
                 help: None,
                 at: at.clone(),
             }),
-            Test::Any | Test::Capture(_) => Ok(test.clone()),
+            Test::Any | Test::Capture(_) | Test::Words(_) => Ok(test.clone()),
             Test::OneOf(tests) if self.field.kind == FieldKind::Words => {
                 here(self.words(tests), at.clone())
             }
@@ -120,6 +121,7 @@ impl Named<'_> {
             | Test::Capture(_)
             | Test::Glob(_)
             | Test::Regex(_)
+            | Test::Words(_)
             | Test::Range(..) => Some(MOST_CONTENTS),
         }
     }
@@ -254,9 +256,8 @@ impl Named<'_> {
             FieldKind::Signal => self.signal(text).and_then(|()| as_it_is()),
             FieldKind::SignalCode => self.signal_code(text).and_then(|()| as_it_is()),
             FieldKind::State => self.state(text).and_then(|()| as_it_is()),
-            FieldKind::Signals | FieldKind::Whole if !is_in_brackets(text) => {
-                Err(self.is_not(text, self.in_brackets()))
-            }
+            FieldKind::Signals if !is_shown_for_address(text) => self.set_of_signals(text),
+            FieldKind::Whole if !is_in_brackets(text) => Err(self.is_not(text, self.in_brackets())),
             FieldKind::TaskOfMachine if self.is_of_call() || task(text).is_none() => {
                 Err(self.is_not(text, &self.of_machine()))
             }
@@ -320,6 +321,12 @@ impl Named<'_> {
     fn textual(&self, operator: &str, test: &Test) -> Result<Test, Wrong> {
         match self.field.kind {
             FieldKind::Ip => self.part_of_ip(test),
+            FieldKind::Signals | FieldKind::Whole => match test {
+                Test::Prefix(text) if !is_in_brackets(text) => {
+                    Err(self.is_not(text, self.in_brackets()))
+                }
+                _ => Ok(test.clone()),
+            },
             FieldKind::Duration => {
                 let message = format!("{self} is {}, which `{operator}` does not fit", self.kind());
                 Err((message, Some(RANGE_OF_TIME.to_owned())))
@@ -350,7 +357,10 @@ impl Named<'_> {
         }
         let test = self.textual("contains", test).map_err(fault(at.clone()))?;
         if self.field.kind == FieldKind::Signals {
-            return self.signals(words).map_err(fault(at.clone()));
+            return self
+                .signals(words)
+                .map(|()| test)
+                .map_err(fault(at.clone()));
         }
         let FieldKind::Names(names) = self.field.kind else {
             return Ok(test);
@@ -377,19 +387,5 @@ impl std::fmt::Display for Named<'_> {
             "program" => f.write_str("the program's name"),
             _ => write!(f, "`{word}` of `{event}`"),
         }
-    }
-}
-
-/// Whether a value of memory, or what a descriptor refers to, decides over a test of it.
-pub(super) fn looks_behind(test: &Test, kind: FieldKind) -> bool {
-    match test {
-        Test::Any => false,
-        Test::Is(Literal::Number(_)) | Test::Range(..) | Test::Capture(_) => {
-            kind != FieldKind::File
-        }
-        Test::Is(Literal::Text(text)) => kind != FieldKind::File || numeral(text).is_none(),
-        Test::OneOf(tests) => tests.iter().any(|test| looks_behind(test, kind)),
-        Test::Not(test) | Test::Spelled(test) => looks_behind(test, kind),
-        Test::Prefix(_) | Test::Glob(_) | Test::Regex(_) | Test::Contains(_) => true,
     }
 }

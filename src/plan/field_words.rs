@@ -2,6 +2,7 @@
 
 use super::field_tests::{Named, Wrong};
 use super::fields::FieldKind;
+use crate::matching::numeral;
 use crate::scenario::{Literal, Test, did_you_mean, nearest};
 use crate::trace::State;
 use core::net::IpAddr;
@@ -57,9 +58,19 @@ pub(super) fn may_be_hexadecimal(test: &Test) -> bool {
     }
 }
 
-/// Whether a text may be the whole of a structure, a list or a set, or stands for an address.
-pub(super) fn is_in_brackets(text: &str) -> bool {
-    text.starts_with(['[', '{', '~', '"']) || is_shown_for_address(text)
+/// Whether a value of memory, or what a descriptor refers to, decides over a test of it.
+pub(super) fn looks_behind(test: &Test, kind: FieldKind) -> bool {
+    match test {
+        Test::Any => false,
+        Test::Is(Literal::Number(_)) | Test::Range(..) | Test::Capture(_) => {
+            kind != FieldKind::File
+        }
+        Test::Is(Literal::Text(text)) => kind != FieldKind::File || numeral(text).is_none(),
+        Test::OneOf(tests) => tests.iter().any(|test| looks_behind(test, kind)),
+        Test::Not(test) | Test::Spelled(test) => looks_behind(test, kind),
+        Test::Prefix(_) | Test::Glob(_) | Test::Regex(_) => true,
+        Test::Contains(_) | Test::Words(_) => true,
+    }
 }
 
 /// A task's name in a trace: `P2`, `P2.T3`.
@@ -93,59 +104,13 @@ impl Named<'_> {
         }
     }
 
-    /// What is written of something that a trace has in brackets.
-    pub(super) fn in_brackets(&self) -> &'static str {
-        match self.field.kind {
-            FieldKind::Signals => {
-                "one of them is written { contains: SIGINT }, and all of them \"[INT TERM]\""
-            }
-            _ => {
-                "a part of it is written { contains: \"..\" }, and the whole as a trace has it: \
-                 \"[1, 2]\", \"{..}\""
-            }
-        }
-    }
-
-    /// The words of a list, in their order, as one text.
-    pub(super) fn words(&self, tests: &[Test]) -> Result<Test, Wrong> {
-        let words = tests.iter().map(|test| match test {
-            Test::Is(Literal::Text(text)) => Ok(text.as_str()),
-            Test::Is(Literal::Number(number)) => {
-                let message = format!("a word of {self} is a text, not a number");
-                Err((message, Some(format!("quote it: \"{number}\""))))
-            }
-            _ => {
-                let message =
-                    format!("{self} is a list of words, and a list of words alone is one");
-                let help = "one of several is { one_of: [..] }, a word in it { contains: .. }";
-                Err((message, Some(help.to_owned())))
-            }
-        });
-        let words: Vec<&str> = words.collect::<Result<_, _>>()?;
-        Ok(Test::Is(Literal::Text(words.join(" "))))
-    }
-
-    /// Signals in a set, as a trace has them: without `SIG`.
-    pub(super) fn signals(&self, words: &[String]) -> Result<Test, Wrong> {
-        let shown = words.iter().map(|word| {
-            let Some(short) = word.strip_prefix("SIG") else {
-                return Ok(word.clone());
-            };
-            self.signal(word).map(|()| short.to_owned())
-        });
-        shown.collect::<Result<_, _>>().map(Test::Contains)
-    }
-
-    /// That a number is not too large for what it is compared with.
+    /// That a number is one that it can be.
     pub(super) fn has_room_for(&self, number: i128) -> Result<(), Wrong> {
-        let (bits, range) = match self.field.is_narrow {
-            true => (32, i128::from(i32::MIN)..=i128::from(u32::MAX)),
-            false => (64, i128::from(i64::MIN)..=i128::from(u64::MAX)),
-        };
-        if range.contains(&number) {
+        let (least, most) = self.field.room.ends();
+        if (least..=most).contains(&number) {
             return Ok(());
         }
-        let message = format!("{self} has {bits} bits, and is never {number}");
+        let message = format!("{self} is never {number}: it is within {least}..={most}");
         Err((message, None))
     }
 
@@ -254,9 +219,9 @@ impl Named<'_> {
                 let message = format!("{self} is {}, and in no range", self.kind());
                 Err((message, Some(self.in_brackets().to_owned())))
             }
-            _ => match *range {
-                Test::Range(Some(least), _) if least > 0 => self.has_room_for(least),
-                Test::Range(_, Some(most)) if most < 0 => self.has_room_for(most),
+            _ => match (range, self.field.room.ends()) {
+                (Test::Range(Some(from), _), (_, most)) if *from > most => self.has_room_for(*from),
+                (Test::Range(_, Some(to)), (least, _)) if *to < least => self.has_room_for(*to),
                 _ => Ok(()),
             }
             .map(|()| range.clone()),

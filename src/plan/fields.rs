@@ -21,8 +21,33 @@ pub(super) struct Field {
     pub(super) is_result: bool,
     /// Whether it is read from the memory of the workload.
     pub(super) is_read: bool,
-    /// Whether it has 32 bits, with or without a sign.
-    pub(super) is_narrow: bool,
+    /// Which numbers it can be.
+    pub(super) room: Room,
+}
+
+/// Which numbers an argument or a result can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// 64 bits, with or without a sign.
+    Wide,
+    /// 32 bits with a sign.
+    Signed,
+    /// 32 bits without.
+    Unsigned,
+    /// The same, or -1.
+    Id,
+}
+
+impl Room {
+    /// The least and the greatest.
+    pub(super) fn ends(self) -> (i128, i128) {
+        match self {
+            Self::Wide => (i64::MIN.into(), u64::MAX.into()),
+            Self::Signed => (i32::MIN.into(), i32::MAX.into()),
+            Self::Unsigned => (0, u32::MAX.into()),
+            Self::Id => (-1, u32::MAX.into()),
+        }
+    }
 }
 
 /// What a field can be compared with.
@@ -92,7 +117,7 @@ impl Field {
             kind,
             is_result: false,
             is_read: false,
-            is_narrow: false,
+            room: Room::Wide,
         }
     }
 }
@@ -292,21 +317,18 @@ fn argument(signature: &Signature, place: usize) -> Option<Field> {
         ArgKind::Address => (FieldKind::Mapped, false),
         ArgKind::Word | ArgKind::Unused => (FieldKind::Anything, false),
     };
-    let is_narrow = matches!(
-        signature.arguments.get(place)?.kind,
-        ArgKind::Int
-            | ArgKind::Uint32
-            | ArgKind::Hex32
-            | ArgKind::Id
-            | ArgKind::Fd
-            | ArgKind::Pid
-            | ArgKind::Signal
-    );
+    let room = match signature.arguments.get(place)?.kind {
+        _ if depends => Room::Wide,
+        ArgKind::Int | ArgKind::Fd | ArgKind::Pid | ArgKind::Signal => Room::Signed,
+        ArgKind::Uint32 | ArgKind::Hex32 => Room::Unsigned,
+        ArgKind::Id => Room::Id,
+        _ => Room::Wide,
+    };
     Some(Field {
         kind,
         is_result: false,
         is_read,
-        is_narrow: is_narrow && !depends,
+        room,
     })
 }
 

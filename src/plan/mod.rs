@@ -22,6 +22,7 @@ mod expected;
 mod facts;
 mod faults;
 mod field_tests;
+mod field_wholes;
 mod field_words;
 mod fields;
 mod filter;

@@ -235,33 +235,39 @@ impl EventsPlan {
     }
 
     /// Returns the names of which more occurred than the trace shows: records of them were
-    /// overwritten, they are sampled, they fire in interrupts, of which it is chance which are
-    /// recorded, or they are of a probe that is not in all copies of its function.
+    /// overwritten, they are sampled, or they fire in interrupts, of which it is chance which are
+    /// recorded.
     #[must_use]
     pub fn overwritten(&self, account: &Account) -> BTreeSet<String> {
         let all = account.events.iter();
         let has_overwritten = all.clone().any(|event| event.overwritten > 0);
         let mut of_nobody = all.clone().filter(|event| is_of_nobody(&event.name));
-        if !has_overwritten
-            && !all.clone().any(|it| it.sampled)
-            && account.copied.is_empty()
-            && of_nobody.next().is_none()
-        {
+        if !has_overwritten && !all.clone().any(|it| it.sampled) && of_nobody.next().is_none() {
             return BTreeSet::new();
         }
-        self.names_where(|place| {
-            self.misses_any(place, account) || self.overwritten_of(place, account) > 0
-        })
+        self.names_where(|place| self.misses_any(place) || self.overwritten_of(place, account) > 0)
     }
 
     /// Whether any record of a request may be missing, and not earlier ones alone: it is sampled,
-    /// fires in interrupts, or is of a probe that is not in all copies of its function.
-    fn misses_any(&self, place: usize, account: &Account) -> bool {
+    /// or fires in interrupts.
+    fn misses_any(&self, place: usize) -> bool {
         let request = self.requests.get(place);
-        request.is_some_and(|it| {
-            let is_copied = account.copied.contains_key(&*it.name);
-            it.attr.sampling.skips() || is_copied || is_of_nobody(&it.name)
-        })
+        request.is_some_and(|it| it.attr.sampling.skips() || is_of_nobody(&it.name))
+    }
+
+    /// Returns the names of the probes that are not in all copies of their functions: of these the
+    /// trace shows the same in each run, and more occurred than it shows.
+    #[must_use]
+    pub fn copied(&self, account: &Account) -> BTreeSet<String> {
+        if account.copied.is_empty() {
+            return BTreeSet::new();
+        }
+        self.names_where(|place| self.is_copied(place, account))
+    }
+
+    fn is_copied(&self, place: usize, account: &Account) -> bool {
+        let request = self.requests.get(place);
+        request.is_some_and(|it| account.copied.contains_key(&*it.name))
     }
 
     /// Whether any deed of these names may be missing. A span is one of its ends.
@@ -272,7 +278,8 @@ impl EventsPlan {
         spans: &[SpanRule],
         account: &Account,
     ) -> bool {
-        let missed = self.names_where(|place| self.misses_any(place, account));
+        let missed =
+            self.names_where(|place| self.misses_any(place) || self.is_copied(place, account));
         let mut spans = spans.iter();
         let is_span = |rule: &SpanRule| names.contains(&*rule.name) && rule.takes(&missed);
         !missed.is_disjoint(names) || spans.any(is_span)

@@ -105,7 +105,8 @@ impl Asked {
                 let text = regex.as_str().trim_start_matches('^').replace("\\/", "/");
                 self.of_text(&text, false, key("regex"))
             }
-            Test::Any | Test::Capture(_) | Test::Is(Literal::Number(_)) | Test::Range(..) => None,
+            Test::Any | Test::Capture(_) | Test::Is(Literal::Number(_)) => None,
+            Test::Range(..) | Test::Words(_) => None,
         }
     }
 

@@ -45,13 +45,18 @@ pub(super) struct Probes {
 
 impl Bench<'_> {
     /// Makes an event of a probe. The event lasts as long as the value; `file` is the program of a
-    /// probe of a program.
+    /// probe of a program, and `copy` the copy of it that is executed.
     ///
     /// # Errors
     /// [`HostError::Probe`], [`HostError::NoProbes`], [`HostError::Read`].
-    pub fn register(&self, probe: &Probe, file: Option<&Path>) -> Result<Registered, HostError> {
+    pub fn register(
+        &self,
+        probe: &Probe,
+        file: Option<&Path>,
+        copy: Option<&Path>,
+    ) -> Result<Registered, HostError> {
         let registry = self.registry().map_err(failed)?;
-        let made = registry.register(self.host, probe, file);
+        let made = registry.register(self.host, probe, file, copy);
         let made = made.map_err(failed)?;
         let text = (probe.name.clone(), made.format_text.clone());
         let mut texts = lock(&self.probes.texts);
@@ -135,7 +140,7 @@ impl Catalogue for Bench<'_> {
         }
         let path = env::var_os("PATH").unwrap_or_default();
         let file = file(probe, Path::new(""), &path);
-        let made = self.register(probe, file.as_deref())?;
+        let made = self.register(probe, file.as_deref(), None)?;
         let format = Arc::clone(&made.format);
         lock(&self.probes.kept).push((probe.clone(), made));
         Ok(format)
@@ -255,14 +260,15 @@ pub(super) fn in_directory<'p>(
             || file
                 .as_ref()
                 .is_some_and(|file| directory.parent().is_some() && file.starts_with(directory));
-        let seen = copy.or(file.as_deref());
         let register = |probe: &Probe| {
-            let made = bench.register(probe, seen).and_then(|mut made| {
-                if is_own {
-                    made.plant_everywhere().map_err(failed)?;
-                }
-                Ok(made)
-            });
+            let made = bench
+                .register(probe, file.as_deref(), copy)
+                .and_then(|mut made| {
+                    if is_own {
+                        made.plant_everywhere().map_err(failed)?;
+                    }
+                    Ok(made)
+                });
             made.map_err(|source| {
                 RunError::Plan(EventsError::Probe {
                     at: place,
@@ -341,7 +347,7 @@ impl Catalogue for Foreseen<'_> {
                 file(probe, Path::new("/"), OsStr::new(path))
             }
         };
-        let made = self.bench.register(probe, place.as_deref())?;
+        let made = self.bench.register(probe, place.as_deref(), None)?;
         Ok(Arc::clone(&made.format))
     }
 }

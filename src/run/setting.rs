@@ -240,6 +240,13 @@ impl Setting {
         probed.filter_map(ProbedFile::written)
     }
 
+    /// Returns the events of probes that are in all processes.
+    pub(super) fn everywhere(&self) -> Vec<String> {
+        let probed = self.probed.iter().flatten();
+        let held = probed.filter(|file| file.is_held);
+        held.map(|file| file.event.clone()).collect()
+    }
+
     /// Returns how many copies there are of each probed function that has any.
     pub(super) fn copied(&self) -> BTreeMap<String, u64> {
         let probed = self.probed.iter().flatten();

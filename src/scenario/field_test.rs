@@ -32,6 +32,8 @@ pub enum Test {
     /// A number within, both ends included; `None` where there is no end. One end at least is
     /// there.
     Range(Option<i128>, Option<i128>),
+    /// Of words: these, in their order. A list alone becomes this when it is planned.
+    Words(Vec<String>),
     /// Not this, which is not `Any`.
     Not(Box<Test>),
     /// Of a path or a descriptor: this is so of how it is spelled, wherever that leads. It holds
@@ -82,6 +84,7 @@ impl Test {
             | Self::Glob(_)
             | Self::Regex(_)
             | Self::Contains(_)
+            | Self::Words(_)
             | Self::Range(..) => Vec::new(),
         }
     }

@@ -8,7 +8,8 @@ impl Test {
         match self {
             Self::OneOf(tests) => tests.iter().all(Self::can_be_spelled),
             Self::Not(test) => test.can_be_spelled(),
-            Self::Any | Self::Capture(_) | Self::Range(..) | Self::Spelled(_) => false,
+            Self::Any | Self::Capture(_) | Self::Range(..) => false,
+            Self::Words(_) | Self::Spelled(_) => false,
             Self::Is(Literal::Number(_)) => false,
             Self::Is(Literal::Text(_))
             | Self::Prefix(_)

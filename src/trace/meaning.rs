@@ -7,7 +7,7 @@ use syscall_model::files::{FileKind, Lookup, OpenFile};
 use syscall_model::kinds::{ArgKind, ReturnKind};
 use syscall_model::mappings::{Place, Source};
 use syscall_model::memory::{Moment, Piece, State};
-use syscall_model::structs::{StructKind, text_behind};
+use syscall_model::structs::{StructKind, signals_behind, text_behind};
 use syscall_model::{self as files, Call, ThreadId};
 
 impl Writer<'_> {
@@ -64,14 +64,17 @@ impl Writer<'_> {
         }
     }
 
-    /// What lies behind a pointer: a text, one number (`[1]`, and of `[1] => [8]` the one that the
-    /// program gave), or what its text alone tells.
+    /// What lies behind a pointer: a text, a set of signals, one number (`[1]`, and of `[1] => [8]`
+    /// the one that the program gave), or what its text alone tells.
     fn behind_pointer(&self, call: &Call, place: usize, kind: StructKind, text: &str) -> Value {
         if let Some((bytes, is_cut)) = text_behind(kind, call, place) {
             return Value::Bytes {
                 bytes: self.in_directory(bytes),
                 is_cut,
             };
+        }
+        if let (StructKind::SignalSet, Some(bits)) = (kind, signals_behind(call, place)) {
+            return Value::Names(vec![text.into()], bits);
         }
         if !kind.is_number() {
             return Value::Text;

@@ -53,7 +53,8 @@ pub(super) struct Forgotten {
 
 impl Forgotten {
     fn of(plan: &Plan, account: &Account) -> Self {
-        let overwritten = plan.events.overwritten(account);
+        let mut overwritten = plan.events.overwritten(account);
+        overwritten.extend(plan.events.copied(account));
         let asked_for = plan.events.names();
         let mut names: BTreeSet<String> = overwritten.intersection(&asked_for).cloned().collect();
         let spans = plan.spans.iter().filter(|rule| rule.takes(&overwritten));

@@ -138,3 +138,126 @@ fn a_trace_says_where_the_kernel_may_have_forgotten_a_probe() {
         traced(script).assert_status(0);
     }
 }
+
+/// Calls a function twice.
+const TWICE: &str = "
+__attribute__((noinline, noclone)) int f(int n) { return n + 1; }
+int (*volatile by_address)(int) = f;
+int main(void) { return by_address(1) + by_address(2) != 5; }
+";
+
+/// A folder that a sandbox sees, with a program in it.
+fn visible(project: &Project) -> Result<tempfile::TempDir, String> {
+    program("cc")?;
+    let folder = tempfile::tempdir_in("/var/tmp").map_err(|error| error.to_string())?;
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), mode).expect("permissions");
+    project.write("twice.c", TWICE);
+    let path = folder.path().join("twice");
+    let path = path.to_str().expect("letters");
+    let words = ["cc", "-O1", "-g", "-o", path, "twice.c"];
+    project.run(&[], &words).assert_status(0);
+    Ok(folder)
+}
+
+#[test]
+fn a_file_with_several_names_has_its_probes_under_all_of_these() {
+    require!(uprobes());
+    let project = Project::new();
+    let folder = require!(visible(&project));
+    let [one, two] = ["twice", "link"].map(|name| folder.path().join(name));
+    std::fs::hard_link(&one, &two).expect("a link");
+    let (one, two) = (one.display(), two.display());
+    let yaml = format!(
+        "workload: {{ shell: '{one}; {two}' }}\n\
+         trace: {{ events: [{{ uprobe: '{one}:f' }}, {{ uprobe: '{two}:main', name: main }}] }}\n\
+         expect: {{ count: {{ 'uprobe:f': 4, 'uprobe:main': 2 }} }}\nsnapshot: false"
+    );
+    project.scenario("it", &yaml);
+    assert_eq!(both(&project), ("pass".to_owned(), Vec::new()));
+    // The other one has no copy, and so no probe.
+    let other = format!(", {{ uprobe: '{two}:main', name: main }}");
+    let yaml = yaml.replace(&other, "").replace(", 'uprobe:main': 2", "");
+    project.scenario("it", &yaml);
+    let (verdict, findings) = both(&project);
+    assert_eq!(verdict, "incomplete", "{findings:?}");
+    let is_it = |it: &Value| is_lost(it, "uprobe:f", "mapped another file");
+    assert!(findings.iter().any(is_it), "{findings:?}");
+}
+
+#[test]
+fn debugging_information_beside_a_probed_file_of_the_machine_is_found() {
+    require!(uprobes());
+    require!(program("objcopy"));
+    let project = Project::new();
+    let folder = require!(visible(&project));
+    let path = folder.path().join("twice");
+    let path = path.to_str().expect("letters");
+    let debug = format!("{path}.debug");
+    let link = format!("--add-gnu-debuglink={debug}");
+    let keep = ["objcopy", "--only-keep-debug", path, &debug];
+    for words in [&keep[..], &["strip", path], &["objcopy", &link, path]] {
+        project.run(&[], words).assert_status(0);
+    }
+    let yaml = format!(
+        "workload: {{ run: ['{path}'] }}\n\
+         trace: {{ events: [{{ uprobe: '{path}:f', args: [n] }}] }}\n\
+         expect: {{ any_order: [{{ 'uprobe:f': {{ n: 2 }} }}] }}\nsnapshot: false"
+    );
+    project.scenario("it", &yaml);
+    assert_eq!(both(&project), ("pass".to_owned(), Vec::new()));
+}
+
+#[test]
+fn a_probed_file_is_executed_by_who_may_and_where_it_can_be() {
+    require!(uprobes());
+    require!(program("unshare"));
+    let project = Project::new();
+    let folder = require!(visible(&project));
+    let path = folder.path().join("twice");
+    let yaml = |sandbox: &str| {
+        format!(
+            "workload: {{ run: ['{path}'] }}\nsandbox: {sandbox}\n\
+             trace: {{ events: [{{ uprobe: '{path}:f' }}] }}\n\
+             expect: {{ count: {{ 'uprobe:f': 2 }} }}\nsnapshot: false",
+            path = path.display()
+        )
+    };
+    if nix::unistd::geteuid().is_root() {
+        let nobody = nix::unistd::User::from_name("nobody").expect("the users");
+        let group = nobody.expect("a user").gid;
+        nix::unistd::chown(&path, None, Some(group)).expect("chown");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o750);
+        std::fs::set_permissions(&path, mode).expect("permissions");
+        project.scenario("it", &yaml("{ user: nobody }"));
+        let (verdict, findings) = both(&project);
+        assert_eq!(verdict, "pass", "{findings:?}");
+        // The folder of the runs lies where nothing can be executed.
+        project.scenario("it", &yaml("{}"));
+        let script = "mkdir runs && mount -t tmpfs -o noexec none runs && TMPDIR=$PWD/runs exec \
+                      \"$0\" run scenarios";
+        let harness = env!("CARGO_BIN_EXE_harness");
+        let words = ["unshare", "--mount", "sh", "-c", script, harness];
+        project.run(&[], &words).assert_status(0);
+    }
+}
+
+#[test]
+fn events_that_are_counted_for_a_group_are_not_forgotten() {
+    require!(uprobes());
+    require!(program("cc"));
+    if !nix::unistd::geteuid().is_root() {
+        return crate::support::require::skip("another user takes root");
+    }
+    let function = require!(library());
+    let project = Project::new();
+    let text = format!(
+        "workload: {{ shell: '(sleep 0 & sleep 0; wait); true' }}\n\
+         sandbox: {{ root: host, user: nobody }}\n\
+         trace: {{ events: [{{ uprobe: '{function}' }}] }}\n\
+         expect: {{ count: {{ 'uprobe:getenv': '1..' }} }}\nsnapshot: false"
+    );
+    project.scenario("it", &text);
+    let (verdict, findings) = both(&project);
+    assert_eq!(verdict, "pass", "{findings:?}");
+}

@@ -318,7 +318,13 @@ extern int f(int);
 inline __attribute__((always_inline)) int f(int n) { return write(1, \"x\", n); }
 __attribute__((noinline)) int g(int n) { return write(1, \"y\", n); }
 int (*volatile by_address)(int) = f;
-int main(int n, char **all) { return (n > 1 ? by_address(1) : f(1)) + g(1) < 2; }
+#ifdef UNUSED
+int unused(int n) { return f(n); }
+#define HERE(n) 1
+#else
+#define HERE(n) f(n)
+#endif
+int main(int n, char **all) { return (n > 1 ? by_address(1) : HERE(1)) + g(1) < 2; }
 ";
 
 #[test]
@@ -355,4 +361,22 @@ fn that_a_function_was_not_called_is_not_known_where_the_compiler_copied_it() {
         run.stderr.contains("`uprobe:f` does not tell all"),
         "{run:?}"
     );
+    // What a trace shows is the same in each run.
+    let text = "workload: { run: [./in, far], files: { in: { from: ../in } } }\n\
+                trace: { events: [{ uprobe: './in:f' }, { uprobe: './in:g' }] }\n";
+    project.scenario("it", text);
+    project
+        .harness(&["run", "--update", "scenarios"])
+        .assert_status(0);
+    assert_eq!(both(&project).0, "pass");
+    // What the linker throws away is no copy.
+    let thrown = ["-DUNUSED", "-ffunction-sections", "-Wl,--gc-sections"];
+    project
+        .run(&[], &[&words[..], &thrown].concat())
+        .assert_status(0);
+    let text = "workload: { run: [./in], files: { in: { from: ../in } } }\n\
+                trace: { events: [{ uprobe: './in:f' }] }\n\
+                expect: { never: ['uprobe:f'] }\nsnapshot: false";
+    project.scenario("it", text);
+    assert_eq!(both(&project), ("pass".to_owned(), Vec::new()));
 }

@@ -249,6 +249,12 @@ pub fn text_behind(kind: StructKind, call: &Call, argument: usize) -> Option<(&[
     }
 }
 
+/// The set of signals behind a pointer, a bit each from 1 on; `None` where it is not known.
+#[must_use]
+pub fn signals_behind(call: &Call, argument: usize) -> Option<u64> {
+    Site { call, argument }.known()?.u64(0)
+}
+
 /// Writes what strace shows behind a result: what happened at the descriptors that a call waited
 /// for.
 pub(super) fn write_result_details(out: &mut String, call: &Call, values: &mut impl Values) {

@@ -4,7 +4,7 @@ use super::names;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
 use super::time;
-use crate::signals::known_signal;
+use crate::signals::shown_set;
 use crate::text::Values;
 
 /// `[CHLD]`, or `~[KILL STOP]` for those that are not in it, where that is shorter.
@@ -14,23 +14,7 @@ pub(super) fn set<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()>
 }
 
 fn write_set<V: Values>(pen: &mut Pen<'_, V>, set: u64) {
-    // Two thirds of 64, as strace has it.
-    let shown = if set.count_ones() >= 42 {
-        pen.text("~");
-        !set
-    } else {
-        set
-    };
-    pen.text("[");
-    let start = pen.out.len();
-    for number in (1..=64).filter(|number| shown >> (number - 1) & 1 == 1) {
-        if pen.out.len() > start {
-            pen.text(" ");
-        }
-        let name = known_signal(number).unwrap_or_default();
-        pen.text(name.strip_prefix("SIG").unwrap_or(&name));
-    }
-    pen.text("]");
+    pen.text(&shown_set(set));
 }
 
 /// `{sigmask=0x7ffc..., sigsetsize=8}`: the set itself is one pointer further.

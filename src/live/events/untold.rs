@@ -77,8 +77,9 @@ impl fmt::Display for Forgotten {
             f,
             "`{name}`: when thread {thread} of process {process} ended, the kernel may have \
              forgotten the probe in `{path}` for process {beside}, which lived on (tasks swap their \
-             events where a CPU switches from one to the other); it forgets none in `files` of a \
-             scenario, nor in files of the machine where the sandbox has `root: readonly`"
+             events where a CPU switches from one to the other); it forgets none in a file of the \
+             run's own: one of `files`, or the copy that a scenario's sandbox has with \
+             `root: readonly`"
         )
     }
 }

@@ -1,8 +1,8 @@
 //! How often a compiler has put a function into its callers, where a probe of the function is not.
 
-use super::dwarf::{Unit, attribute, dwarf, text};
+use super::dwarf::{Entry, Unit, attribute, begins, dwarf, sections, text};
 use super::elf::Binary;
-use crate::elf::Elf;
+use crate::elf::{Elf, Pieces};
 use gimli::{AttributeValue, DebugInfoOffset};
 use object::Object;
 use std::collections::HashMap;
@@ -14,20 +14,22 @@ impl Binary {
     /// How many copies of the function at an address there are in functions that call it
     /// (`DW_TAG_inlined_subroutine`), as the debugging information says; 0 where there is none.
     pub(super) fn copies(&self, address: u64) -> u64 {
-        let elf = self.elf().ok();
-        let files = [elf, self.debug()].into_iter().flatten();
-        let copies = files.filter_map(|elf| inlined(&elf, address).ok());
+        let Ok(elf) = self.elf() else { return 0 };
+        let code = Pieces::of(&elf, true);
+        let files = [self.elf().ok(), self.debug()].into_iter().flatten();
+        let copies = files.filter_map(|elf| inlined(&elf, &code, address).ok());
         copies.max().unwrap_or(0)
     }
 }
 
-fn inlined(elf: &Elf<'_>, address: u64) -> gimli::Result<u64> {
+fn inlined(elf: &Elf<'_>, code: &Pieces, address: u64) -> gimli::Result<u64> {
     if elf.section_by_name(".debug_info").is_none() {
         return Ok(0);
     }
-    let sections = super::dwarf::sections(elf)?;
+    let sections = sections(elf)?;
     let dwarf = dwarf(elf, &sections);
-    let mut own: Option<Identity> = None;
+    // Where the function is described, and as what.
+    let mut own: Option<(DebugInfoOffset, Option<Identity>)> = None;
     // Where the functions are described, and how many copies each has.
     let mut copies: HashMap<DebugInfoOffset, u64> = HashMap::new();
     let mut units = dwarf.units();
@@ -38,25 +40,34 @@ fn inlined(elf: &Elf<'_>, address: u64) -> gimli::Result<u64> {
         while let Some(entry) = entries.next_dfs()? {
             match entry.tag() {
                 gimli::DW_TAG_inlined_subroutine => {
-                    let origin = match entry.attr_value(gimli::DW_AT_abstract_origin) {
-                        Some(AttributeValue::UnitRef(at)) => at.to_debug_info_offset(&unit.header),
-                        Some(AttributeValue::DebugInfoRef(at)) => Some(at),
-                        _ => None,
-                    };
-                    if let Some(origin) = origin {
+                    // A linker leaves entries of what it throws away, with other numbers in them.
+                    let begin = begins(unit, entry)?;
+                    if begin.is_some_and(|begin| code.offset_of(begin).is_none()) {
+                        continue;
+                    }
+                    if let Some(origin) = origin(unit, entry) {
                         *copies.entry(origin).or_default() += 1;
                     }
                 }
                 gimli::DW_TAG_subprogram
-                    if own.is_none() && super::dwarf::begins(unit, entry)? == Some(address) =>
+                    if own.is_none() && begins(unit, entry)? == Some(address) =>
                 {
-                    own = identity(unit, entry)?;
+                    let here = entry.offset().to_debug_info_offset(&unit.header);
+                    let described = origin(unit, entry).or(here);
+                    let inside = described.and_then(|at| at.to_unit_offset(&unit.header));
+                    let identity = match inside {
+                        Some(at) => identity(unit, &unit.entry(at)?)?,
+                        None => None,
+                    };
+                    own = described.map(|at| (at, identity));
                 }
                 _ => {}
             }
         }
     }
-    let Some(own) = own else { return Ok(0) };
+    let Some((described, own)) = own else {
+        return Ok(0);
+    };
     let mut all = 0;
     let mut units = dwarf.units();
     while let Some(header) = units.next()? {
@@ -66,7 +77,9 @@ fn inlined(elf: &Elf<'_>, address: u64) -> gimli::Result<u64> {
             let Some(at) = origin.to_unit_offset(&unit.header) else {
                 continue;
             };
-            if identity(unit, &unit.entry(at)?)?.as_ref() == Some(&own) {
+            let is_alike =
+                || gimli::Result::Ok(own.is_some() && identity(unit, &unit.entry(at)?)? == own);
+            if *origin == described || is_alike()? {
                 all += n;
             }
         }
@@ -74,10 +87,17 @@ fn inlined(elf: &Elf<'_>, address: u64) -> gimli::Result<u64> {
     Ok(all)
 }
 
-fn identity<'d>(
-    unit: Unit<'_, 'd>,
-    entry: &super::dwarf::Entry<'d>,
-) -> gimli::Result<Option<Identity>> {
+/// Where the function is described that an entry is an instance of.
+fn origin(unit: Unit<'_, '_>, entry: &Entry<'_>) -> Option<DebugInfoOffset> {
+    match entry.attr_value(gimli::DW_AT_abstract_origin)? {
+        AttributeValue::UnitRef(at) => at.to_debug_info_offset(&unit.header),
+        AttributeValue::DebugInfoRef(at) => Some(at),
+        _ => None,
+    }
+}
+
+/// As what a function is described.
+fn identity<'d>(unit: Unit<'_, 'd>, entry: &Entry<'d>) -> gimli::Result<Option<Identity>> {
     let linked = text(unit, entry, gimli::DW_AT_linkage_name)?;
     let name = match linked {
         Some(name) => Some(name),

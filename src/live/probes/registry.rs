@@ -109,7 +109,8 @@ impl Registry {
         })
     }
 
-    /// Makes an event of a probe; one in a program or library is in the file that is given.
+    /// Makes an event of a probe; one in a program or library is in the file that is given, or in a
+    /// copy of it.
     ///
     /// # Errors
     /// [`ProbeError`].
@@ -118,6 +119,7 @@ impl Registry {
         host: &Host,
         probe: &Probe,
         file: Option<&Path>,
+        copy: Option<&Path>,
     ) -> Result<Registered, ProbeError> {
         let event = format!("p{}", self.next.fetch_add(1, Ordering::Relaxed));
         let mut arguments = probe.arguments.clone();
@@ -125,7 +127,7 @@ impl Registry {
         let (list, place, open) = match file {
             None => (ProbeList::Kernel, in_kernel(probe, host), None),
             Some(path) => {
-                let (place, found) = in_file(probe, path, &mut arguments)?;
+                let (place, found) = in_file(probe, path, copy, &mut arguments)?;
                 (ProbeList::User, place, Some((path, found)))
             }
         };
@@ -233,20 +235,22 @@ struct InFile {
     entry: Option<(Binary, u64)>,
 }
 
-/// The place in the file as the kernel takes it. The file stays open: so it is the very one that
-/// was read, whatever its path has in it.
+/// The place in the file, or in a copy of it, as the kernel takes it. The file stays open: so it is
+/// the very one that was read, whatever its path has in it.
 ///
 /// Arguments that name parameters become what the kernel is to fetch.
 fn in_file(
     probe: &Probe,
     path: &Path,
+    copy: Option<&Path>,
     arguments: &mut [ProbeArgument],
 ) -> Result<(String, InFile), ProbeError> {
     let wrong = |source| ProbeError::File {
         path: path.to_owned(),
         source,
     };
-    let file = files::open(path).map_err(|error| wrong(super::ElfError::Read(error.into())))?;
+    let file = files::open(copy.unwrap_or(path))
+        .map_err(|error| wrong(super::ElfError::Read(error.into())))?;
     let binary = Binary::read(&file, path).map_err(wrong)?;
     let found = binary.find(&probe.place).map_err(wrong)?;
     let function = OnceCell::new();

@@ -3,6 +3,7 @@
 use crate::matching::answer::Answer;
 use crate::matching::bindings::{Bindings, Within};
 use crate::matching::candidates::field_fits;
+use crate::matching::field::is_set;
 use crate::matching::order::{Place, Scene};
 use crate::matching::{Matcher, named, words};
 use crate::scenario::{Literal, Test};
@@ -129,6 +130,9 @@ fn flags(test: &Test, part: &Part) -> Option<String> {
     let Value::Names(names, _) = &part.value else {
         return None;
     };
+    if is_set(names) {
+        return None;
+    }
     let (wanted, is_all): (Vec<&str>, bool) = match test {
         Test::Contains(words) => (
             words.iter().flat_map(|words| words.split('|')).collect(),

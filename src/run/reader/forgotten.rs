@@ -9,7 +9,7 @@
 
 use super::Reader;
 use crate::plan::EventsPlan;
-use crate::run::setting::ProbedFile;
+use crate::run::setting::{ProbedFile, Setting};
 use perf_live::events::Forgotten;
 use perf_records::record::Task;
 use perf_records::units::Pid;
@@ -29,22 +29,21 @@ pub(super) struct Forgets {
 }
 
 impl Forgets {
-    /// Takes the files that the plan's probes are in, and whether the first process is one of the
-    /// harness. Returns `None` if there is no probe that can be forgotten.
-    pub(super) fn of(
-        plan: &EventsPlan,
-        probed: Option<&[ProbedFile]>,
-        has_init: bool,
-    ) -> Option<Self> {
+    /// Returns `None` if no probe of the plan can be forgotten: it has none, they are in all
+    /// processes, or their events are counted for a control group, and not for tasks.
+    pub(super) fn of(plan: &EventsPlan, setting: &Setting) -> Option<Self> {
+        if setting.of_group {
+            return None;
+        }
         let is_planned = |file: &&ProbedFile| plan.named.iter().any(|it| *it.name == *file.event);
-        let probed = probed.unwrap_or_default().iter().filter(is_planned);
+        let probed = setting.probed.iter().flatten().filter(is_planned);
         let loose = probed.filter(|file| !file.is_held);
         let probes: Vec<_> = loose
             .map(|file| (file.event.clone(), file.path.clone()))
             .collect();
         (!probes.is_empty()).then(|| Self {
             probes,
-            has_main: !has_init,
+            has_main: setting.init.is_none(),
             named: HashSet::new(),
             first: None,
         })

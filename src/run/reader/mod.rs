@@ -149,11 +149,7 @@ impl<'a> Reader<'a> {
             returns: returns::Returns::of(plan),
             other_files: other_files::OtherFiles::of(plan, setting.probed.as_deref()),
             copied: setting.copied(),
-            forgets: forgotten::Forgets::of(
-                plan,
-                setting.probed.as_deref(),
-                setting.init.is_some(),
-            ),
+            forgets: forgotten::Forgets::of(plan, &setting),
             stacks: HashMap::default(),
             tracker: Tracker::new(Sources {
                 signals: setting.reads_memory,

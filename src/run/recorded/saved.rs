@@ -96,6 +96,9 @@ pub struct Saved {
     /// in files of before this was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     probed: Option<Vec<(String, Bytes, FileId)>>,
+    /// The events of those whose probes were in all processes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    everywhere: Vec<String>,
     /// The sum over the records and these fields.
     sum: u64,
 }
@@ -217,6 +220,7 @@ impl Saved {
                 let probed = probed.map(|it| (it.event.clone(), it.path.as_slice().into(), it.id));
                 probed.collect()
             }),
+            everywhere: setting.everywhere(),
             sum: 0,
         }
     }
@@ -309,7 +313,7 @@ impl Saved {
             path: path.to_vec(),
             id: *id,
             original: None,
-            is_held: true,
+            is_held: self.everywhere.contains(event),
             copies: 0,
             mapped: None,
         };

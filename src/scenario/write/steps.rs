@@ -194,6 +194,7 @@ fn test(test: &Test) -> String {
             let equal = if max.is_some() { "=" } else { "" };
             one("range", flow(&format!("{}..{equal}{}", end(min), end(max))))
         }
+        Test::Words(words) => super::list(words),
         Test::Not(inner) => one("not", self::test(inner)),
         Test::Spelled(inner) => one("text", self::test(inner)),
     }

@@ -214,13 +214,25 @@ const IMPOSSIBLE: &[Refused] = &[
     ),
     (
         "kill: { pid: @5000000000 }",
-        "`pid` of `kill` has 32 bits, and is never 5000000000",
+        "`pid` of `kill` is never 5000000000: it is within -2147483648..=2147483647",
         None,
     ),
     (
         "read: { count: @'18446744073709551616..' }",
-        "`count` of `read` has 64 bits, and is never 18446744073709551616",
+        "`count` of `read` is never 18446744073709551616: it is within -9223372036854775808..=18446744073709551615",
         None,
+    ),
+    (
+        "bind: { address: { prefix: @AF_UNIX } }",
+        "`address` of `bind` is a structure or a list, not `AF_UNIX`",
+        Some(
+            "a part of it is written { contains: \"..\" }, and the whole as a trace has it: \"[1, 2]\", \"{..}\"",
+        ),
+    ),
+    (
+        "rt_sigprocmask: { nset: @'[INT TREM]' }",
+        "unknown signal `TREM`",
+        Some("did you mean `SIGTERM`?"),
     ),
     (
         "rt_sigprocmask: { nset: @SIGINT }",

@@ -30,7 +30,10 @@ pub(super) fn recount(
         unread: account.unread,
         untold_returns: std::mem::take(&mut account.untold_returns),
         other_files: other_files(account, then, rows),
-        forgotten: asked(&then.forgotten, |it| &it.name, rows),
+        forgotten: match then.forgotten.is_empty() {
+            true => std::mem::take(&mut account.forgotten),
+            false => asked(&then.forgotten, |it| &it.name, rows),
+        },
         never_started: account.never_started,
         ..then.clone()
     };
