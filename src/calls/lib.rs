@@ -39,6 +39,7 @@ mod thread;
 mod track;
 mod tree;
 pub mod uring;
+mod waiting;
 
 pub use call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, ThreadId};
 pub use choice::{Choice, Descriptors, Endings, Paths};

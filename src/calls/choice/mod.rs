@@ -1,9 +1,8 @@
 //! Which calls are shown, by how they ended and by the paths and descriptors that they name.
 
-mod waiting;
-
 use super::files::{FileKind, Lookup};
 use super::kinds::ArgKind;
+use super::waiting;
 use super::{Call, Entry, Outcome, Signature};
 use crate::memory::{Moment, State};
 use std::collections::BTreeSet;
@@ -106,7 +105,7 @@ impl Descriptors {
     /// Whether a call has one of them among its arguments; `None` where that cannot be known.
     #[must_use]
     pub fn are_used_by(&self, call: &Call, signature: &Signature) -> Option<bool> {
-        if waiting::waits(call) {
+        if call.name().is_some_and(waiting::waits) {
             let waited_for = waiting::waited_for(call)?;
             return Some(waited_for.into_iter().any(|number| self.have(number)));
         }
@@ -192,18 +191,28 @@ impl Paths {
                 .any(|argument| names(argument.kind));
             return (!may_name).then_some(false);
         };
-        // Of a call that the table has no name for nothing is known, nor of what descriptors in
-        // memory refer to.
-        let waits =
-            waiting::waits(call) && waiting::waited_for(call).is_none_or(|of| !of.is_empty());
-        let mut is_certain = call.name().is_some() && !waits;
-        for (place, kind) in signature.meanings(args).shown() {
+        // Of a call that the table has no name for nothing is known, nor where it waits for what
+        // was not read.
+        let waits = call.name().is_some_and(waiting::waits);
+        let waited_for = if waits {
+            waiting::waited_for(call)
+        } else {
+            Some(Vec::new())
+        };
+        let mut is_certain = call.name().is_some() && waited_for.is_some();
+        let meanings = signature.meanings(args);
+        let of_arguments = meanings.shown().map(|(place, kind)| {
             let word = args.get(place).copied().unwrap_or_default();
-            let is_named = match kind {
+            match kind {
                 ArgKind::Path if word != 0 => self.path(call, place),
-                ArgKind::Fd if word as i32 >= 0 => self.descriptor(call, place),
+                ArgKind::Fd if word as i32 >= 0 => self.file(call.files.argument(place)),
                 _ => Some(false),
-            };
+            }
+        });
+        let waited_for = waited_for.unwrap_or_default().into_iter();
+        let waited_for = waited_for.filter(|number| *number >= 0);
+        let in_memory = waited_for.map(|number| self.file(call.files.in_memory(number)));
+        for is_named in of_arguments.chain(in_memory) {
             match is_named {
                 Some(true) => return Some(true),
                 Some(false) => {}
@@ -226,8 +235,8 @@ impl Paths {
         is_one.filter(|is_one| *is_one || given.is_some() || self.words.is_empty())
     }
 
-    fn descriptor(&self, call: &Call, place: usize) -> Option<bool> {
-        let file = match call.files.argument(place) {
+    fn file(&self, file: Lookup<'_>) -> Option<bool> {
+        let file = match file {
             Lookup::Open(file) => file,
             Lookup::Closed => return Some(false),
             Lookup::Unknown | Lookup::Untracked => return None,

@@ -374,6 +374,29 @@ fn a_descriptor_names_the_path_that_it_refers_to() {
 }
 
 #[test]
+fn a_call_names_the_paths_of_the_descriptors_that_it_waits_for() {
+    let form = signature(&[ArgKind::Pointer]);
+    let names = |numbers: &[i32]| {
+        let entry = |number: &i32| [&number.to_ne_bytes()[..], &[1, 0, 0, 0]].concat();
+        let words = [PATH, numbers.len() as u64, 0, 0, 0, 0];
+        let mut poll = call("poll", words, 1);
+        let bytes: Vec<u8> = numbers.iter().flat_map(entry).collect();
+        poll.memory = Memory::new(vec![Piece {
+            argument: 0,
+            element: 0,
+            moment: Moment::Enter,
+            address: PATH,
+            state: State::Whole,
+            bytes: bytes.into(),
+        }]);
+        names_hosts((looked_up(poll), form.clone()))
+    };
+    assert_eq!(names(&[4, 3]), Some(true));
+    assert_eq!(names(&[4, 5, -1]), Some(false));
+    assert_eq!(names(&[4, 6]), None);
+}
+
+#[test]
 fn a_relative_path_names_what_its_directory_makes_of_it() {
     for (directory, path, expected) in [
         (AT_FDCWD, "hosts", Some(true)),

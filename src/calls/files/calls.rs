@@ -1,10 +1,12 @@
 //! Which calls have descriptors for arguments, and which change a table: by name, once.
 
 use super::super::by_row::ByRow;
+use super::super::meaning::Commands;
 use super::super::names::{self, Abi};
 use super::arguments::{PathArgument, descriptors, paths};
 use super::climbing::moves;
 use super::file::Object;
+use super::in_memory;
 use std::sync::LazyLock;
 
 /// What is to be done about a call.
@@ -13,6 +15,10 @@ pub(super) struct Plan {
     pub(super) effect: Effect,
     /// A bit for each argument that is a descriptor.
     pub(super) descriptors: u8,
+    /// What tells which others are descriptors.
+    pub(super) commands: Option<&'static Commands>,
+    /// Whether there are descriptors in memory.
+    pub(super) in_memory: bool,
     /// Its paths.
     pub(super) paths: &'static [PathArgument],
     /// Whether it may move a folder, or put another in its place.
@@ -103,6 +109,8 @@ pub(super) const CLOSE_ON_EXEC: u64 = 0o2_000_000;
 const NOTHING: Plan = Plan {
     effect: Effect::None,
     descriptors: 0,
+    commands: None,
+    in_memory: false,
     paths: &[],
     moves: false,
 };
@@ -111,6 +119,8 @@ static PLANS: LazyLock<ByRow<Plan>> = LazyLock::new(|| {
     ByRow::new(|name| Plan {
         effect: effect(name),
         descriptors: descriptors(name),
+        commands: Commands::with_descriptors(name),
+        in_memory: in_memory::has_some(name),
         paths: paths(name),
         moves: moves(name),
     })

@@ -71,6 +71,9 @@ impl Tables {
         pending: &mut Pending,
     ) {
         let Some(args) = pending.args else { return };
+        if plan.in_memory {
+            self.fly(at, Doing::Looks);
+        }
         let [first, second, third, ..] = args;
         match plan.effect {
             Effect::Closes => {
@@ -121,7 +124,7 @@ impl Tables {
 
     /// A call is over: what it changed, and what its result refers to.
     pub(super) fn end(&mut self, at: At, plan: Plan, pending: Pending, call: &mut Call) {
-        if plan.effect == Effect::None {
+        if plan.effect == Effect::None && !plan.in_memory {
             return;
         }
         let table = self.tables.get_mut(at.table);
@@ -136,6 +139,9 @@ impl Tables {
             pending: &pending,
             disturbed: &disturbed,
         };
+        if plan.in_memory {
+            self.look_into_memory(over, call);
+        }
         match Ended::of(&call.outcome) {
             Ended::With(value) => self.succeeded(over, plan.effect, value as u32, call),
             Ended::Without(error) => self.failed(over, plan.effect, error, call),

@@ -48,7 +48,7 @@ pub struct Files {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Known {
     states: [State; RESULT + 1],
-    opened: Vec<(i32, State)>,
+    in_memory: Vec<(i32, State)>,
     paths: Vec<(u8, Box<[u8]>)>,
     reached: Vec<(u8, Reached)>,
     anchored: Vec<(u8, Anchored)>,
@@ -71,12 +71,12 @@ impl Files {
         self.argument(RESULT)
     }
 
-    /// Of a number that the call wrote into memory for what it opened: the ends of a pipe, a pair
-    /// of sockets.
+    /// Of a number that stands in memory: what the call waits for, or was given in a structure; or
+    /// what it opened (the ends of a pipe, a pair of sockets).
     #[must_use]
-    pub fn opened(&self, number: i32) -> Lookup<'_> {
-        let opened = self.known.iter().flat_map(|known| &known.opened);
-        let mut found = opened.filter(|(at, _)| *at == number);
+    pub fn in_memory(&self, number: i32) -> Lookup<'_> {
+        let numbers = self.known.iter().flat_map(|known| &known.in_memory);
+        let mut found = numbers.filter(|(at, _)| *at == number);
         found
             .next()
             .map_or(Lookup::Untracked, |(_, state)| state.lookup())
@@ -142,9 +142,9 @@ impl Files {
         self.set_argument(RESULT, state);
     }
 
-    pub(super) fn add_opened(&mut self, number: i32, state: State) {
+    pub(super) fn add_in_memory(&mut self, number: i32, state: State) {
         let known = self.known.get_or_insert_default();
-        known.opened.push((number, state));
+        known.in_memory.push((number, state));
     }
 
     pub(super) fn add_reached(&mut self, place: u8, reached: Reached) {

@@ -26,6 +26,7 @@ mod climbing;
 mod directory;
 mod effects;
 mod file;
+mod in_memory;
 mod lookup;
 mod opening;
 mod reaching;

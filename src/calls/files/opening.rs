@@ -298,7 +298,7 @@ impl Tables {
         let on_exec = Some(flags & CLOSE_ON_EXEC != 0);
         for (number, description) in [(first, one), (second, other)] {
             let file = State::Open(description.now());
-            call.files.add_opened(number as i32, file);
+            call.files.add_in_memory(number as i32, file);
             let held = Held {
                 description,
                 on_exec,

@@ -54,6 +54,8 @@ pub(super) enum Doing {
     Replaces(u32),
     /// Takes a copy of the table.
     Copies,
+    /// Looks up numbers that are known when it returns.
+    Looks,
 }
 
 /// A call that has not returned yet.
@@ -121,7 +123,7 @@ impl Table {
             Doing::Replaces(target) => target == number,
             Doing::Opens => !is_open,
             Doing::Closes(range) => !is_open && range.contains(number),
-            Doing::Copies => false,
+            Doing::Copies | Doing::Looks => false,
         })
     }
 
@@ -141,7 +143,7 @@ impl Table {
     pub(super) fn disturb(&mut self, range: Range, thread: ThreadId) {
         for flight in self.flights.iter_mut().filter(|it| it.thread != thread) {
             let concerns = match flight.doing {
-                Doing::Copies => true,
+                Doing::Copies | Doing::Looks => true,
                 Doing::Replaces(number) => range.contains(number),
                 Doing::Opens | Doing::Closes(_) => false,
             };
@@ -158,7 +160,7 @@ impl Table {
             .filter_map(|flight| match flight.doing {
                 Doing::Closes(range) => Some(range),
                 Doing::Replaces(number) => Some(Range::one(number)),
-                Doing::Opens | Doing::Copies => None,
+                Doing::Opens | Doing::Copies | Doing::Looks => None,
             })
             .collect()
     }
@@ -259,7 +261,7 @@ impl Table {
                 Doing::Opens => copy.forget_closed(),
                 Doing::Closes(range) => copy.forget(range),
                 Doing::Replaces(number) => copy.forget(Range::one(number)),
-                Doing::Copies => {}
+                Doing::Copies | Doing::Looks => {}
             }
         }
         // A ring works for the table that it was made with, not for a copy.

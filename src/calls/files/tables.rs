@@ -8,6 +8,7 @@ use super::calls::{self, Plan};
 use super::climbing::{Direct, Moves};
 use super::directory::Directory;
 use super::file::{Description, FileKind, OpenFile};
+use super::in_memory;
 use super::lookup::{Files, State};
 use super::reaching::Walks;
 use super::table::{Doing, Flight, Number, Range, Table};
@@ -171,6 +172,8 @@ impl Tables {
         let plan = calls::plan(abi, number);
         let matters = plan.descriptors != 0
             || plan.effect != calls::Effect::None
+            || plan.commands.is_some()
+            || plan.in_memory
             || plan.moves
             || (self.watched.paths && !plan.paths.is_empty())
             || (self.tree.is_some() && changes_names(abi, number));
@@ -210,6 +213,7 @@ impl Tables {
                 call.files.set_argument(place, State::Unknown);
             }
             call.files.set_result(State::Unknown);
+            in_memory::unknown(call);
             if plan.effect == calls::Effect::Executes {
                 self.runs(call.actor.thread, UNKNOWN_PROGRAM);
             }
@@ -326,7 +330,9 @@ impl Tables {
     pub(super) fn fly(&mut self, at: At, doing: Doing) {
         let disturbed = match self.tables.get(at.table) {
             // What others were doing before may still come to pass in between.
-            Some(table) if doing == Doing::Copies => table.unfinished(at.thread),
+            Some(table) if matches!(doing, Doing::Copies | Doing::Looks) => {
+                table.unfinished(at.thread)
+            }
             _ => Vec::new(),
         };
         if let Some(table) = self.tables.get_mut(at.table) {
@@ -381,8 +387,9 @@ pub(super) fn descriptors(
     args: Option<&[u64; 6]>,
 ) -> impl Iterator<Item = (usize, u32)> {
     let args = args.copied().unwrap_or([u64::MAX; 6]);
-    let marked =
-        (0..6usize).filter(move |place| plan.descriptors & (1u8.wrapping_shl(*place as u32)) != 0);
+    let by_command = plan.commands.map(|commands| commands.descriptors(&args));
+    let all = plan.descriptors | by_command.unwrap_or_default();
+    let marked = (0..6usize).filter(move |place| all & (1u8.wrapping_shl(*place as u32)) != 0);
     marked.filter_map(move |place| {
         let number = *args.get(place)? as i32;
         Some((place, u32::try_from(number).ok()?))

@@ -9,6 +9,7 @@ use perf_records::units::{Nanos, Pid, Tid};
 use std::collections::HashMap;
 
 mod arriving;
+mod in_memory;
 mod names_and_paths;
 
 const AT_FDCWD: u64 = libc::AT_FDCWD as u64;
@@ -447,9 +448,9 @@ fn a_pipe_has_two_ends_where_its_numbers_were_read() {
     let mut it = Story::new();
     let first = it.call(1, "pipe2", &[0x1000, 0], 0, vec![numbers(0, [3, 4])]);
     assert!(
-        matches!(first.files.opened(4), Lookup::Open(file) if *file.name() == *b"pipe:1 write")
+        matches!(first.files.in_memory(4), Lookup::Open(file) if *file.name() == *b"pipe:1 write")
     );
-    assert_eq!(first.files.opened(5), Lookup::Untracked);
+    assert_eq!(first.files.in_memory(5), Lookup::Untracked);
     it.call(1, "pipe2", &[0x1000, 0], 0, vec![numbers(0, [5, 6])]);
     let ends = [3, 4, 5, 6].map(|number| it.read(1, number));
     let expected = [

@@ -95,6 +95,25 @@ impl Depends {
 }
 
 impl Commands {
+    /// Those of a call by which some argument may be a descriptor.
+    pub(super) fn with_descriptors(call: &str) -> Option<&'static Self> {
+        let is_one = |case: &Case| case.arguments.contains(&ArgKind::Fd);
+        of_command(call).filter(|commands| commands.cases.iter().any(is_one))
+    }
+
+    /// Which arguments are descriptors by the command, a bit for each.
+    pub(super) fn descriptors(&self, words: &[u64; 6]) -> u8 {
+        let mut meanings = Meanings {
+            arguments: [ArgKind::Unused; 6],
+            shown: 6,
+            returns: ReturnKind::Number,
+        };
+        self.resolve(words, &mut meanings);
+        let shown = meanings.shown();
+        let places = shown.filter(|(_, kind)| *kind == ArgKind::Fd);
+        places.fold(0, |bits, (place, _)| bits | 1 << place)
+    }
+
     fn may_change(&self, place: usize) -> bool {
         let mut then = self.cases.iter().filter_map(|case| case.then);
         place >= self.first || then.any(|commands| commands.may_change(place))

@@ -158,7 +158,7 @@ pub(super) fn mount<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<(
     pen.name(&file::PROPAGATION, bytes.u64(16)?);
     pen.text(", userns_fd=");
     match i32::try_from(bytes.u64(24)?) {
-        Ok(descriptor) => pen.descriptor(descriptor),
+        Ok(descriptor) => pen.descriptor(descriptor, site.file(descriptor)),
         Err(_) => pen.number(bytes.u64(24)?),
     }
     rest(pen, bytes, 32);
@@ -266,8 +266,7 @@ pub(super) fn descriptors<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Op
     let bytes = site.filled()?;
     pen.list([0, 4], false, |pen, offset| {
         let number = bytes.i32(offset)?;
-        let file = site.call.files.opened(number);
-        pen.values.descriptor(number, file, pen.out);
+        pen.descriptor(number, site.file(number));
         Some(())
     })
 }

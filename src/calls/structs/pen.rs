@@ -41,11 +41,12 @@ impl<V: Values> Pen<'_, V> {
         text::task(self.out, id, self.values);
     }
 
-    pub(super) fn descriptor(&mut self, number: i32) {
+    /// A descriptor, and what it refers to where that is known.
+    pub(super) fn descriptor(&mut self, number: i32, file: Lookup<'_>) {
         if number < 0 {
             self.number(number);
         } else {
-            self.values.descriptor(number, Lookup::Untracked, self.out);
+            self.values.descriptor(number, file, self.out);
         }
     }
 

@@ -19,7 +19,7 @@ pub(super) fn poll<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()
     pen.array(bytes, 8, |pen, one| {
         pen.text("{fd=");
         let descriptor = one.i32(0)?;
-        pen.descriptor(descriptor);
+        pen.descriptor(descriptor, site.file(descriptor));
         // The kernel does not look at those that are negative.
         if descriptor >= 0 {
             pen.text(", events=");
@@ -73,7 +73,7 @@ fn epoll_event<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> 
 /// `fd_set`: the descriptors below the first argument.
 pub(super) fn set<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let mut members = members(site, site.given_part()?)?;
-    write_members(pen, &mut members);
+    write_members(pen, site, &mut members);
     Some(())
 }
 
@@ -98,14 +98,18 @@ fn members<'a>(site: Site<'a>, bytes: Bytes<'a>) -> Option<impl Iterator<Item = 
     Some(below.filter_map(|number| i32::try_from(number).ok()))
 }
 
-fn write_members<V: Values>(pen: &mut Pen<'_, V>, members: &mut dyn Iterator<Item = i32>) {
+fn write_members<V: Values>(
+    pen: &mut Pen<'_, V>,
+    site: Site<'_>,
+    members: &mut dyn Iterator<Item = i32>,
+) {
     pen.text("[");
     let start = pen.out.len();
     for number in members {
         if pen.out.len() > start {
             pen.text(" ");
         }
-        pen.descriptor(number);
+        pen.descriptor(number, site.file(number));
     }
     pen.text("]");
 }
@@ -137,7 +141,7 @@ pub(super) fn outcome<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option
             if members.peek().is_some() {
                 part(pen, start);
                 pen.text(word);
-                write_members(pen, &mut members);
+                write_members(pen, site, &mut members);
             }
         }
         4
@@ -184,7 +188,8 @@ fn happened<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
         .filter(|one| one.u16(6).is_some_and(|events| events != 0));
     pen.list(events, bytes.is_cut, |pen, one| {
         pen.text("{fd=");
-        pen.descriptor(one.i32(0)?);
+        let descriptor = one.i32(0)?;
+        pen.descriptor(descriptor, site.file(descriptor));
         pen.text(", revents=");
         pen.flags(&names::POLL, one.u16(6)?.into());
         pen.text("}");

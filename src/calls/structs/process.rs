@@ -67,7 +67,7 @@ pub(super) fn clone_arguments<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -
     {
         pen.text(", cgroup=");
         match i32::try_from(group) {
-            Ok(group) if flags & CLONE_INTO_CGROUP != 0 => pen.descriptor(group),
+            Ok(group) if flags & CLONE_INTO_CGROUP != 0 => pen.descriptor(group, site.file(group)),
             _ => pen.number(group),
         }
     }

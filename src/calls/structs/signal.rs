@@ -4,6 +4,7 @@ use super::names;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
 use super::time;
+use crate::files::Lookup;
 use crate::signals::shown_set;
 use crate::text::Values;
 
@@ -175,7 +176,7 @@ fn details<V: Values>(
             pen.text(", si_band=");
             pen.number(bytes.i64(16)?);
             pen.text(", si_fd=");
-            pen.descriptor(bytes.i32(24)?);
+            pen.descriptor(bytes.i32(24)?, Lookup::Untracked);
         }
         (libc::SIGCHLD, 1..) => {
             sender(pen, bytes)?;

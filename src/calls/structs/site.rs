@@ -1,5 +1,6 @@
 //! Where a structure stands: an argument of a call, with what was read there before and after.
 
+use crate::files::Lookup;
 use crate::memory::{Moment, Piece, State};
 use crate::{Call, Outcome};
 
@@ -71,6 +72,11 @@ impl<'a> Site<'a> {
             argument: self.argument + places,
             ..self
         }
+    }
+
+    /// What a descriptor refers to that stands in memory.
+    pub(super) fn file(self, number: i32) -> Lookup<'a> {
+        self.call.files.in_memory(number)
     }
 
     /// The call's name, empty where the number has none.

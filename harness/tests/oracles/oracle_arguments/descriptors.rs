@@ -19,7 +19,7 @@ use super::{align, for_each};
 const EQUAL_OF_THOUSAND: u64 = 995;
 
 /// Programs that open much and in many ways.
-const WATCHED: [&str; 17] = [
+const WATCHED: [&str; 18] = [
     "cat",
     "cp",
     "rm",
@@ -35,6 +35,7 @@ const WATCHED: [&str; 17] = [
     "python3, processes",
     "python3, descriptors",
     "python3, files",
+    "python3, polling",
     "python3, unix sockets",
     "python3, tcp",
 ];
@@ -44,6 +45,8 @@ const WATCHED: [&str; 17] = [
 struct Tally {
     equal: u64,
     all: u64,
+    /// Those of them that stand in memory.
+    n_in_sets: u64,
     /// Call, our name and strace's, with how often.
     differences: BTreeMap<[String; 3], u64>,
 }
@@ -51,20 +54,37 @@ struct Tally {
 impl Tally {
     fn add(&mut self, ours: &Syscall, theirs: &Spoken) {
         for (our, their) in ours.args.iter().zip(&theirs.arguments) {
-            let (our, their) = match (named(&our.text), named(&their.text)) {
-                (None, None) => continue,
+            let (our, their) = (&our.text, &their.text);
+            let is_set = WAITING.contains(&&*ours.name) && their.starts_with('[');
+            match (named(our), named(their)) {
+                (None, None) if is_set => self.add_set(ours, &members(our), &members(their)),
+                (None, None) => {}
                 // strace names none that is not open.
-                (our, their) => (our.unwrap_or_default(), their.unwrap_or_default()),
-            };
-            self.all += 1;
-            let is_same_number = our.0 == their.0;
-            let (our, their) = (our.1, their.1);
-            if is_same_number && is_same(our, their, ours.pid) {
-                self.equal += 1;
-            } else {
-                let difference = [&ours.name, our, their].map(str::to_owned);
-                *self.differences.entry(difference).or_default() += 1;
+                (our, their) => {
+                    self.add_one(ours, our.unwrap_or_default(), their.unwrap_or_default())
+                }
             }
+        }
+    }
+
+    fn add_set(&mut self, call: &Syscall, ours: &[(&str, &str)], theirs: &[(&str, &str)]) {
+        for place in 0..ours.len().max(theirs.len()) {
+            let (our, their) = (ours.get(place), theirs.get(place));
+            let (our, their) = (our.copied(), their.copied());
+            self.n_in_sets += 1;
+            self.add_one(call, our.unwrap_or_default(), their.unwrap_or_default());
+        }
+    }
+
+    fn add_one(&mut self, call: &Syscall, our: (&str, &str), their: (&str, &str)) {
+        self.all += 1;
+        let is_same_number = our.0 == their.0;
+        let (our, their) = (our.1, their.1);
+        if is_same_number && is_same(our, their, call.pid) {
+            self.equal += 1;
+        } else {
+            let difference = [&call.name, our, their].map(str::to_owned);
+            *self.differences.entry(difference).or_default() += 1;
         }
     }
 
@@ -80,6 +100,23 @@ fn named(text: &str) -> Option<(&str, &str)> {
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     let name = name.strip_suffix("(deleted)").unwrap_or(name);
     is_number.then_some((number, name.strip_suffix('>')?))
+}
+
+/// Calls that are given descriptors in memory.
+const WAITING: [&str; 4] = ["poll", "ppoll", "pselect6", "select"];
+
+/// The descriptors of a set: each number with what is in the angle brackets behind it.
+fn members(text: &str) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    for part in text.split_inclusive('>') {
+        let Some((before, name)) = part.rsplit_once('<') else {
+            continue;
+        };
+        let start = before.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let number = before.get(start.len()..).unwrap_or_default();
+        found.push((number, name.trim_end_matches('>')));
+    }
+    found
 }
 
 /// Whether our name and strace's are of the same file, or of the same kind of file without a path.
@@ -173,6 +210,7 @@ fn descriptors_are_what_strace_says_that_they_are() {
         text += &tally.row(program.name);
         total.all += tally.all;
         total.equal += tally.equal;
+        total.n_in_sets += tally.n_in_sets;
         for (difference, count) in tally.differences {
             *total.differences.entry(difference).or_default() += count;
         }
@@ -182,7 +220,7 @@ fn descriptors_are_what_strace_says_that_they_are() {
         writeln!(text, "{count:6} x {call} `{ours}`, strace `{theirs}`").expect("a String");
     }
     println!("{text}");
-    assert!(total.all > 0, "{text}");
+    assert!(total.all > 0 && total.n_in_sets > 5, "{text}");
     assert_eq!(surprises, [""; 0]);
     assert!(
         total.equal * 1000 >= total.all * EQUAL_OF_THOUSAND,
@@ -215,4 +253,7 @@ fn a_descriptor_of_another_file_or_kind_is_not_the_same() {
     assert_eq!(named("3</etc>(deleted)"), Some(("3", "/etc")));
     assert_eq!(named("0x3</etc>"), None);
     assert_eq!(named("3"), None);
+    let set = "[{fd=3</etc>, events=POLLIN}, {fd=-1}, {fd=4, events=0}] [0<pipe:1 read> 5<?>]";
+    let expected = [("3", "/etc"), ("0", "pipe:1 read"), ("5", "?")];
+    assert_eq!(members(set), expected);
 }

@@ -3,18 +3,30 @@
 use super::Call;
 use crate::memory::Moment;
 
-/// Whether a call waits for descriptors that stand in memory.
-pub(super) fn waits(call: &Call) -> bool {
-    call.name()
-        .is_some_and(|name| is_poll(name) || is_select(name))
+/// Whether a call of this name waits for descriptors that stand in memory.
+pub(super) fn waits(name: &str) -> bool {
+    is_poll(name) || is_select(name)
 }
 
 /// The descriptors that such a call waits for; `None` where they were not read.
 pub(super) fn waited_for(call: &Call) -> Option<Vec<i32>> {
+    numbers(call, |bytes, length| bytes.get(..length))
+}
+
+/// Those of them that were read.
+pub(super) fn read_of(call: &Call) -> Vec<i32> {
+    numbers(call, |bytes, length| {
+        Some(bytes.get(..length).unwrap_or(bytes))
+    })
+    .unwrap_or_default()
+}
+
+/// `first` takes so many bytes of what there is, or nothing.
+fn numbers(call: &Call, first: impl Fn(&[u8], usize) -> Option<&[u8]>) -> Option<Vec<i32>> {
     let args = call.entry.args()?;
     let given = |place: usize, length: usize| {
         let piece = call.memory.piece(place, Moment::Enter)?;
-        piece.read_first(length)?.get(..length)
+        first(&piece.bytes, length)
     };
     if is_poll(call.name()?) {
         let count = usize::try_from(args[1] as u32).ok()?;
@@ -33,7 +45,10 @@ pub(super) fn waited_for(call: &Call) -> Option<Vec<i32>> {
     let mut numbers = Vec::new();
     for place in (1..=3).filter(|place| args[*place] != 0 && bound > 0) {
         let set = given(place, bound.div_ceil(64) * 8)?;
-        let is_set = |number: &usize| set[number / 8] >> (number % 8) & 1 == 1;
+        let is_set = |number: &usize| {
+            let byte = set.get(number / 8);
+            byte.is_some_and(|byte| byte >> (number % 8) & 1 == 1)
+        };
         numbers.extend(
             (0..bound)
                 .filter(is_set)
