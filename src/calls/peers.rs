@@ -1,7 +1,7 @@
 //! The socket addresses that calls name and are told, by their parts.
 
 use super::constants::{Constants, tables};
-use super::memory::{Memory, Moment, Piece, State};
+use super::memory::{Behind, Memory, Moment, Piece, State};
 use super::names::Abi;
 use super::{Call, Outcome};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -184,8 +184,7 @@ fn told(bytes: &[u8]) -> Addressed {
 
 /// The address that a message names; what was read of it must be all, and of that message.
 fn named_by(memory: &Memory, place: usize, message: &[u8]) -> Addressed {
-    let mut pieces = memory.strings(place);
-    let name = pieces.find(|piece| piece.moment == Moment::Enter && piece.element == 1);
+    let name = memory.behind(place, Behind::NAME, Moment::Enter);
     let pointer = message
         .first_chunk()
         .map(|bytes| u64::from_ne_bytes(*bytes));

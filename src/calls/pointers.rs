@@ -6,7 +6,7 @@
 use super::kinds::ArgKind;
 use super::names::Abi;
 use super::structs::StructKind;
-use crate::memory::{Extent, Fetch, Moment};
+use crate::memory::{Behind, Extent, Fetch, Moment};
 
 mod table;
 
@@ -25,8 +25,16 @@ enum Target {
     Out(StructKind, Length),
     /// A structure that the kernel changes.
     InOut(StructKind, Length),
-    /// The address that a message names, beside the message itself.
-    Name,
+    /// What the structure points to that this argument points to, which the program gives.
+    Further(Behind),
+    /// What the kernel has written there.
+    Filled(Behind),
+    /// Contents to which such a structure points and that the program gives.
+    FurtherWritten(Behind),
+    /// Contents that the kernel fills in there.
+    FurtherRead(Behind),
+    /// The vectors that say where contents are, once more when these have been filled in.
+    VectorsRead(Length),
     /// Contents that the program gives.
     Written(Length),
     /// Contents that the kernel fills in.
@@ -97,8 +105,17 @@ pub fn fetches(abi: Abi, name: &str, contents: u16) -> Vec<Fetch> {
                 add(Moment::Enter, extent(kind, Length::One), limit(kind));
                 add(Moment::Exit, extent(kind, Length::One), limit(kind));
             }
-            Target::Name => add(Moment::Enter, Extent::Named, LONGEST_ADDRESS),
+            Target::Further(what) => add(Moment::Enter, Extent::Behind(what), further(what)),
+            Target::Filled(what) => add(Moment::Exit, Extent::Behind(what), further(what)),
             Target::Written(_) | Target::Read(_) if contents == 0 => {}
+            Target::FurtherWritten(_) | Target::FurtherRead(_) | Target::VectorsRead(_)
+                if contents == 0 => {}
+            Target::FurtherWritten(what) => add(Moment::Enter, Extent::Behind(what), contents),
+            Target::FurtherRead(what) => add(Moment::Exit, Extent::Behind(what), contents),
+            Target::VectorsRead(length) => {
+                let kind = StructKind::Iovecs;
+                add(Moment::Exit, extent(kind, length), limit(kind));
+            }
             Target::Written(length) => add(Moment::Enter, bytes(length), contents),
             Target::Read(length) => add(Moment::Exit, bytes(length), contents),
         }
@@ -120,7 +137,12 @@ pub fn kind(call: &str, index: usize) -> Option<ArgKind> {
             Some(ArgKind::Struct(kind))
         }
         Target::Written(_) | Target::Read(_) => Some(ArgKind::Buffer),
-        Target::Name | Target::MaybeText | Target::MaybeIn(_) | Target::MaybeInOut(_) => None,
+        Target::MaybeText | Target::MaybeIn(_) | Target::MaybeInOut(_) => None,
+        Target::Further(_)
+        | Target::Filled(_)
+        | Target::FurtherWritten(_)
+        | Target::FurtherRead(_)
+        | Target::VectorsRead(_) => None,
     }
 }
 
@@ -196,6 +218,14 @@ fn extent(kind: StructKind, length: Length) -> Extent {
 
 fn bytes(length: Length) -> Extent {
     extent(StructKind::Text, length)
+}
+
+/// No more is read of what a structure points to.
+fn further(what: Behind) -> u16 {
+    match what {
+        Behind::NAME => LONGEST_ADDRESS,
+        _ => LONGEST_STRUCT,
+    }
 }
 
 fn limit(kind: StructKind) -> u16 {
@@ -308,11 +338,12 @@ mod tests {
                 let at: Vec<_> = fetches.iter().filter(|one| one.moment == moment).collect();
                 assert!(at.len() <= most, "{call}");
                 let is_alone = |one: &&Fetch| {
-                    let is_named = |it: &Fetch| it.extent == Extent::Named;
+                    let element = |it: &Fetch| match it.extent {
+                        Extent::Behind(what) => what.element(),
+                        _ => 0,
+                    };
                     let same = at.iter().filter(|other| other.argument == one.argument);
-                    same.filter(|other| is_named(other) == is_named(one))
-                        .count()
-                        == 1
+                    same.filter(|other| element(other) == element(one)).count() == 1
                 };
                 assert!(at.iter().all(is_alone), "{call}");
             }

@@ -32,6 +32,7 @@ mod oracle_stat;
 mod oracle_strace;
 mod oracle_user;
 mod strace_memory;
+mod strace_messages;
 mod strace_sweep;
 mod strace_words;
 mod trace_truth;

@@ -4,7 +4,8 @@
 //! up then, and what another thread changed since the call was entered is not known.
 
 use super::super::Call;
-use super::super::memory::Moment;
+use super::super::memory::{Behind, Moment};
+use super::super::structs::passed;
 use super::super::waiting;
 use super::effects::Over;
 use super::lookup::State;
@@ -13,7 +14,7 @@ use super::tables::Tables;
 
 /// Whether calls of this name are given descriptors in memory.
 pub(super) fn has_some(name: &str) -> bool {
-    waiting::waits(name) || place(name).is_some()
+    waiting::waits(name) || name == "sendmsg" || place(name).is_some()
 }
 
 /// Where a structure has a descriptor: the argument that points to it, and the offset.
@@ -29,6 +30,10 @@ fn place(name: &str) -> Option<(usize, usize)> {
 
 /// Those that were read.
 fn numbers(call: &Call) -> Vec<i32> {
+    if call.name() == Some("sendmsg") {
+        let control = call.memory.behind(1, Behind::CONTROL, Moment::Enter);
+        return control.map_or_else(Vec::new, |piece| passed(&piece.bytes));
+    }
     let Some((argument, offset)) = call.name().and_then(place) else {
         return waiting::read_of(call);
     };

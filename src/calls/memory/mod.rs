@@ -36,15 +36,85 @@ pub enum Extent {
         /// The argument's place.
         at: u8,
     },
-    /// As many bytes as the 32-bit number says that stands eight bytes behind the address, from the
-    /// address on that stands there: the name in a `struct msghdr`. Its piece is the second one of
-    /// its argument.
-    Named,
+    /// What a structure points to at which the argument points.
+    Behind(Behind),
     /// As many elements as the call returned, of so many bytes each; only when it is left.
     Returned {
         /// The size of each in bytes.
         unit: u16,
     },
+}
+
+/// What a structure points to: where it has the address and the number of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Behind {
+    /// Where in the structure the address stands, in bytes.
+    pub pointer: u8,
+    /// Whether that is the address of a `struct iovec`, and this is about what that points to.
+    pub is_twice: bool,
+    /// Where the number stands, in bytes: a multiple of 2.
+    pub length: u8,
+    /// Whether it has 64 bits, and not 32.
+    pub is_wide: bool,
+    /// The size of each element in bytes.
+    pub unit: u8,
+    /// Of an array of structures: the argument that has their number, of which this is about the
+    /// one with the address in it, each of 16 bytes.
+    pub of: Option<u8>,
+}
+
+impl Behind {
+    /// The name in a `struct msghdr`.
+    pub const NAME: Self = Self {
+        pointer: 0,
+        is_twice: false,
+        length: 8,
+        is_wide: false,
+        unit: 1,
+        of: None,
+    };
+    /// The vectors of a `struct msghdr`: `struct iovec[]`.
+    pub const VECTORS: Self = Self {
+        pointer: 16,
+        length: 24,
+        is_wide: true,
+        unit: 16,
+        ..Self::NAME
+    };
+    /// The contents of the first of them.
+    pub const CONTENTS: Self = Self {
+        pointer: 16,
+        is_twice: true,
+        length: 8,
+        is_wide: true,
+        ..Self::NAME
+    };
+    /// The control messages of a `struct msghdr`.
+    pub const CONTROL: Self = Self {
+        pointer: 32,
+        length: 40,
+        is_wide: true,
+        ..Self::NAME
+    };
+
+    /// The contents of one of an array of `struct iovec`, as many as an argument says.
+    #[must_use]
+    pub const fn of_vector(place: u8, count: u8) -> Self {
+        Self {
+            pointer: place * 16,
+            length: place * 16 + 8,
+            is_wide: true,
+            of: Some(count),
+            ..Self::NAME
+        }
+    }
+
+    /// The place of its piece among those of the argument, of which the structure is 0.
+    #[must_use]
+    pub const fn element(self) -> u16 {
+        let place = self.pointer as u16 + 1;
+        if self.is_twice { place + 0x100 } else { place }
+    }
 }
 
 /// What is to be read for an argument of a call.
@@ -83,7 +153,7 @@ pub enum State {
 pub struct Piece {
     /// The argument that holds the address, from 0.
     pub argument: u8,
-    /// The place in a vector of strings, from 0; else 0.
+    /// The place in a vector of strings, from 0; [`Behind::element`]; else 0.
     pub element: u16,
     /// The moment of the read.
     pub moment: Moment,
@@ -235,6 +305,14 @@ impl Memory {
     #[must_use]
     pub fn piece(&self, argument: usize, moment: Moment) -> Option<&Piece> {
         self.strings(argument).find(|piece| piece.moment == moment)
+    }
+
+    /// What the structure pointed to at which an argument pointed.
+    #[must_use]
+    pub fn behind(&self, argument: usize, what: Behind, moment: Moment) -> Option<&Piece> {
+        let element = what.element();
+        let mut pieces = self.strings(argument);
+        pieces.find(|piece| (piece.element, piece.moment) == (element, moment))
     }
 
     /// The pieces of an argument, in order: the strings of a vector.

@@ -5,8 +5,10 @@
 
 use super::Length::{At, By, One, Result};
 use super::Target::{
-    self, In, InOut, MaybeIn, MaybeInOut, MaybeText, Name, Out, Path, Read, Strings, Text, Written,
+    self, Filled, Further, FurtherRead, FurtherWritten, In, InOut, MaybeIn, MaybeInOut, MaybeText,
+    Out, Path, Read, Strings, Text, VectorsRead, Written,
 };
+use crate::memory::Behind;
 use crate::structs::StructKind as S;
 
 /// The pointers of a call, by the places of the arguments.
@@ -20,6 +22,22 @@ pub(super) fn targets(call: &str) -> &'static [(u8, Target)] {
         .and_then(|place| TABLE.get(place))
         .map_or(&[], |(_, targets)| targets)
 }
+
+/// `struct iovec[]` with the contents of the first of them.
+const WRITTEN_VECTORS: &[(u8, Target)] = &[
+    (1, In(S::Iovecs, By(2))),
+    (1, FurtherWritten(Behind::of_vector(0, 2))),
+    (1, FurtherWritten(Behind::of_vector(1, 2))),
+    (1, FurtherWritten(Behind::of_vector(2, 2))),
+    (1, FurtherWritten(Behind::of_vector(3, 2))),
+];
+const READ_VECTORS: &[(u8, Target)] = &[
+    (1, In(S::Iovecs, By(2))),
+    (1, VectorsRead(By(2))),
+    (1, FurtherRead(Behind::of_vector(0, 2))),
+    (1, FurtherRead(Behind::of_vector(1, 2))),
+    (1, FurtherRead(Behind::of_vector(2, 2))),
+];
 
 /// In the order of the names.
 #[rustfmt::skip]
@@ -138,8 +156,8 @@ pub(super) static TABLE: &[Row] = &[
     ("ppoll", &[(0, InOut(S::PollFds, By(1))), (2, InOut(S::Timespec, One)), (3, In(S::SignalSet, One))]),
     ("prctl", &[(1, MaybeText)]),
     ("pread64", &[(1, Read(Result))]),
-    ("preadv", &[(1, In(S::Iovecs, By(2)))]),
-    ("preadv2", &[(1, In(S::Iovecs, By(2)))]),
+    ("preadv", READ_VECTORS),
+    ("preadv2", READ_VECTORS),
     ("prlimit64", &[(2, In(S::Limits, One)), (3, Out(S::Limits, One))]),
     ("process_madvise", &[(1, In(S::Iovecs, By(2)))]),
     ("process_vm_readv", &[(1, In(S::Iovecs, By(2))), (3, In(S::Iovecs, By(4)))]),
@@ -149,16 +167,19 @@ pub(super) static TABLE: &[Row] = &[
         (4, InOut(S::Timespec, One)), (5, In(S::SignalSetArgument, One)),
     ]),
     ("pwrite64", &[(1, Written(By(2)))]),
-    ("pwritev", &[(1, In(S::Iovecs, By(2)))]),
-    ("pwritev2", &[(1, In(S::Iovecs, By(2)))]),
+    ("pwritev", WRITTEN_VECTORS),
+    ("pwritev2", WRITTEN_VECTORS),
     ("quotactl", &[(1, Path)]),
     ("read", &[(1, Read(Result))]),
     ("readlink", &[(0, Path), (1, Out(S::Text, Result))]),
     ("readlinkat", &[(1, Path), (2, Out(S::Text, Result))]),
-    ("readv", &[(1, In(S::Iovecs, By(2)))]),
+    ("readv", READ_VECTORS),
     ("recvfrom", &[(1, Read(Result)), (4, Out(S::SocketAddress, At(5))), (5, InOut(S::SocketLength, One))]),
     ("recvmmsg", &[(4, In(S::Timespec, One))]),
-    ("recvmsg", &[(1, InOut(S::Message, One))]),
+    ("recvmsg", &[
+        (1, InOut(S::Message, One)), (1, Further(Behind::VECTORS)), (1, Filled(Behind::NAME)),
+        (1, Filled(Behind::CONTROL)), (1, FurtherRead(Behind::CONTENTS)),
+    ]),
     ("removexattr", &[(0, Path), (1, Text)]),
     ("removexattrat", &[(1, Path), (3, Text)]),
     ("rename", &[(0, Path), (1, Path)]),
@@ -188,7 +209,10 @@ pub(super) static TABLE: &[Row] = &[
     ("semtimedop", &[(1, In(S::SemaphoreOperations, By(2))), (3, In(S::Timespec, One))]),
     ("sendfile", &[(2, InOut(S::Offset, One))]),
     ("sendmmsg", &[(1, InOut(S::Messages, By(2)))]),
-    ("sendmsg", &[(1, In(S::Message, One)), (1, Name)]),
+    ("sendmsg", &[
+        (1, In(S::Message, One)), (1, Further(Behind::NAME)), (1, Further(Behind::VECTORS)),
+        (1, Further(Behind::CONTROL)), (1, FurtherWritten(Behind::CONTENTS)),
+    ]),
     ("sendto", &[(1, Written(By(2))), (4, In(S::SocketAddress, By(5)))]),
     ("setdomainname", &[(0, In(S::Text, By(1)))]),
     ("setgroups", &[(1, In(S::Ids, By(0)))]),
@@ -231,5 +255,5 @@ pub(super) static TABLE: &[Row] = &[
     ("wait4", &[(1, Out(S::WaitStatus, One)), (3, Out(S::Usage, One))]),
     ("waitid", &[(2, Out(S::SignalInfo, One)), (4, Out(S::Usage, One))]),
     ("write", &[(1, Written(By(2)))]),
-    ("writev", &[(1, In(S::Iovecs, By(2)))]),
+    ("writev", WRITTEN_VECTORS),
 ];

@@ -30,7 +30,7 @@ pub(super) fn address<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option
     any_family(pen, bytes.first(LONGEST))
 }
 
-fn any_family<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+pub(super) fn any_family<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     let family = bytes.u16(0)?;
     pen.text("{sa_family=");
     pen.constants(&tables::ADDRESS_FAMILIES, family.into());
@@ -175,71 +175,6 @@ pub(super) fn length<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
         pen.number(length);
     }
     pen.text("]");
-    Some(())
-}
-
-/// `struct msghdr`: where its parts are. recvmsg(2) shows what the kernel left there, as strace
-/// does.
-pub(super) fn message<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    let given = site.given()?;
-    let room = given.i32(8)?;
-    let is_received = site.name() == "recvmsg";
-    if is_received && site.result().is_none() {
-        pen.text("{msg_namelen=");
-        pen.number(room);
-        pen.text("}");
-        return Some(());
-    }
-    let bytes = if is_received { site.filled()? } else { given };
-    header(pen, bytes, room)
-}
-
-/// `struct mmsghdr[]` of what is sent: each message, and of how many bytes the kernel took of it.
-pub(super) fn messages<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    let count = site.word(2)? as u32;
-    let bytes = site.given_part()?.first(count as usize * 64);
-    let after = site.filled();
-    let sent = usize::try_from(site.result().unwrap_or(0)).unwrap_or(0);
-    let mut place = 0;
-    pen.array(bytes, 64, |pen, one| {
-        pen.text("{msg_hdr=");
-        header(pen, one, one.i32(8)?)?;
-        let length = after.and_then(|after| after.u32(place * 64 + 56));
-        if let Some(length) = length.filter(|_| place < sent) {
-            pen.text(", msg_len=");
-            pen.number(length);
-        }
-        pen.text("}");
-        place += 1;
-        Some(())
-    })
-}
-
-/// `struct msghdr`, with the room that there was for a name.
-fn header<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>, room: i32) -> Option<()> {
-    pen.text("{msg_name=");
-    pen.address(bytes.u64(0)?);
-    pen.text(", msg_namelen=");
-    pen.number(room);
-    let length = bytes.i32(8)?;
-    if length != room {
-        pen.text(" => ");
-        pen.number(length);
-    }
-    pen.text(", msg_iov=");
-    pen.address(bytes.u64(16)?);
-    pen.text(", msg_iovlen=");
-    pen.number(bytes.u64(24)?);
-    let length = bytes.u64(40)?;
-    if length != 0 {
-        pen.text(", msg_control=");
-        pen.address(bytes.u64(32)?);
-    }
-    pen.text(", msg_controllen=");
-    pen.number(length);
-    pen.text(", msg_flags=");
-    pen.constants(&tables::MESSAGE_FLAGS, bytes.u32(48)?.into());
-    pen.text("}");
     Some(())
 }
 

@@ -205,23 +205,6 @@ pub(super) fn offset<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
     Some(())
 }
 
-/// `struct iovec[]`.
-pub(super) fn iovecs<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    let count = site.word(site.argument + 1)?;
-    if count == 0 {
-        pen.text("[]");
-        return Some(());
-    }
-    pen.array(site.given_part()?, 16, |pen, vector| {
-        pen.text("{iov_base=");
-        pen.address(vector.u64(0)?);
-        pen.text(", iov_len=");
-        pen.number(vector.u64(8)?);
-        pen.text("}");
-        Some(())
-    })
-}
-
 /// Bytes that are mostly text, as many as there are and as the program had room for, and whether
 /// there were more.
 pub(super) fn text(site: Site<'_>) -> Option<(&[u8], bool)> {

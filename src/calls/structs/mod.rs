@@ -6,6 +6,7 @@
 
 use super::Call;
 use super::text::Values;
+pub(crate) use message::passed;
 use pen::Pen;
 pub(crate) use signal::{code_name, code_names};
 use site::Site;
@@ -15,6 +16,7 @@ mod address;
 mod file;
 mod file_names;
 mod machine;
+mod message;
 mod names;
 mod pen;
 mod polling;
@@ -62,7 +64,7 @@ pub enum StructKind {
     Int,
     /// `int`, as the kernel answers.
     IntOut,
-    /// `struct iovec[]`; where the contents are and how long, not what they are.
+    /// `struct iovec[]`; what the first of them point to, where contents are read.
     Iovecs,
     /// `struct itimerspec`.
     Itimerspec,
@@ -295,12 +297,12 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::Ids => process::ids(pen, site),
         StructKind::Int => process::one(pen, site.known()?, false),
         StructKind::IntOut => process::one(pen, site.filled()?, false),
-        StructKind::Iovecs => file::iovecs(pen, site),
+        StructKind::Iovecs => message::iovecs(pen, site),
         StructKind::Itimerspec => time::timer(pen, site, Unit::Nano),
         StructKind::Itimerval => time::timer(pen, site, Unit::Micro),
         StructKind::Limits => process::limits(pen, site),
-        StructKind::Message => address::message(pen, site),
-        StructKind::Messages => address::messages(pen, site),
+        StructKind::Message => message::message(pen, site),
+        StructKind::Messages => message::messages(pen, site),
         StructKind::MountAttributes => file::mount(pen, site),
         StructKind::Offset => file::offset(pen, site),
         StructKind::OpenHow => file::open_how(pen, site),

@@ -184,3 +184,24 @@ pub(super) const STATX_ATTRIBUTES: Flags = Flags {
         (0x40_0000, "STATX_ATTR_WRITE_ATOMIC"),
     ],
 };
+
+/// Types of control messages of `SOL_SOCKET`.
+#[rustfmt::skip]
+pub(super) static SOCKET_CONTROLS: Names = Names { table: &[
+    (1, "SCM_RIGHTS"), (2, "SCM_CREDENTIALS"), (SCM_SECURITY as u64, "SCM_SECURITY"), (4, "SCM_PIDFD"),
+    (29, "SO_TIMESTAMP_OLD"), (35, "SO_TIMESTAMPNS_OLD"), (37, "SO_TIMESTAMPING_OLD"), (40, "SO_RXQ_OVFL"),
+    (41, "SO_WIFI_STATUS"), (54, "SO_TIMESTAMPING_OPT_STATS"), (58, "SO_TIMESTAMPING_PKTINFO"),
+    (61, "SO_TXTIME"), (63, "SO_TIMESTAMP_NEW"), (64, "SO_TIMESTAMPNS_NEW"), (65, "SO_TIMESTAMPING_NEW"),
+] };
+
+/// `SCM_SECURITY` of linux/socket.h; the same number has it among those of `SOL_IP`.
+pub(super) const SCM_SECURITY: i32 = 3;
+/// `IP_CHECKSUM` of linux/in.h.
+pub(super) const IP_CHECKSUM: i32 = 23;
+
+/// Types of control messages of `SOL_IP`.
+#[rustfmt::skip]
+pub(super) static INTERNET_CONTROLS: Names = Names { table: &[
+    (1, "IP_TOS"), (2, "IP_TTL"), (SCM_SECURITY as u64, "SCM_SECURITY"), (6, "IP_RECVOPTS"), (7, "IP_RETOPTS"),
+    (8, "IP_PKTINFO"), (11, "IP_RECVERR"), (20, "IP_ORIGDSTADDR"), (IP_CHECKSUM as u64, "IP_CHECKSUM"),
+] };

@@ -37,6 +37,15 @@ impl<V: Values> Pen<'_, V> {
         text::address(self.out, address, self.values);
     }
 
+    /// What stands at an address, or the address where that cannot be written.
+    pub(super) fn or_address(&mut self, address: u64, write: impl FnOnce(&mut Self) -> Option<()>) {
+        let start = self.out.len();
+        if write(self).is_none() {
+            self.out.truncate(start);
+            self.address(address);
+        }
+    }
+
     pub(super) fn task(&mut self, id: i32) {
         text::task(self.out, id, self.values);
     }

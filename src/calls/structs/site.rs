@@ -1,7 +1,7 @@
 //! Where a structure stands: an argument of a call, with what was read there before and after.
 
 use crate::files::Lookup;
-use crate::memory::{Moment, Piece, State};
+use crate::memory::{Behind, Moment, Piece, State};
 use crate::{Call, Outcome};
 
 /// The memory behind one argument of a call.
@@ -84,8 +84,16 @@ impl<'a> Site<'a> {
         self.call.name().unwrap_or_default()
     }
 
+    /// What the structure points to.
+    pub(super) fn behind(self, what: Behind, moment: Moment) -> Option<Bytes<'a>> {
+        Self::bytes(self.call.memory.behind(self.argument, what, moment)?)
+    }
+
     fn piece(self, moment: Moment) -> Option<Bytes<'a>> {
-        let piece: &Piece = self.call.memory.piece(self.argument, moment)?;
+        Self::bytes(self.call.memory.piece(self.argument, moment)?)
+    }
+
+    fn bytes(piece: &'a Piece) -> Option<Bytes<'a>> {
         (piece.state != State::Unread).then_some(Bytes {
             bytes: &piece.bytes,
             is_cut: piece.state == State::Cut,

@@ -102,7 +102,7 @@ impl Case<'_> {
                 u32::from_le_bytes(*size) as usize
             }
             Extent::Returned { unit } => result * usize::from(unit),
-            Extent::String | Extent::Strings | Extent::Named => return None,
+            Extent::String | Extent::Strings | Extent::Behind(_) => return None,
         };
         let memory = self.memory(fetch.argument, fetch.moment)?;
         let limit = usize::from(fetch.limit).min(most);

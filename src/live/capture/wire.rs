@@ -69,9 +69,17 @@ pub(super) mod spec {
 
     pub(in crate::capture) const ARGUMENT: i16 = 0;
     pub(in crate::capture) const KIND: i16 = 1;
+    /// Another argument; of [`BEHIND`] where the address stands.
     pub(in crate::capture) const OTHER: i16 = 2;
+    /// Of [`BEHIND`] where the number stands, with [`WIDE`].
+    pub(in crate::capture) const NUMBER: i16 = 3;
     pub(in crate::capture) const LIMIT: i16 = 4;
     pub(in crate::capture) const UNIT: i16 = 6;
+    /// Of [`BEHIND`], whose units are small: the argument that has the number of structures, plus 1.
+    pub(in crate::capture) const OF: i16 = 7;
+    /// How far from each other those are, as a power of 2.
+    pub(in crate::capture) const APART: i32 = 4;
+    pub(in crate::capture) const WIDE: i32 = 1;
 
     pub(in crate::capture) const STRING: i32 = 1;
     pub(in crate::capture) const STRINGS: i32 = 2;
@@ -79,7 +87,9 @@ pub(super) mod spec {
     pub(in crate::capture) const COUNTED: i32 = 4;
     pub(in crate::capture) const SIZED: i32 = 5;
     pub(in crate::capture) const RETURNED: i32 = 6;
-    pub(in crate::capture) const NAMED: i32 = 7;
+    /// This and what follows is about what structures point to.
+    pub(in crate::capture) const BEHIND: i32 = 7;
+    pub(in crate::capture) const TWICE: i32 = 8;
 }
 
 /// What became of a slot's records.
@@ -262,6 +272,7 @@ pub(super) fn specification(fetches: &[Fetch]) -> Option<[u8; spec::SIZE]> {
 }
 
 fn one_fetch(fetch: &Fetch, place: usize) -> Option<[u8; 8]> {
+    let mut number = 0;
     let (kind, other, unit) = match fetch.extent {
         Extent::String => (spec::STRING, 0, 0),
         // Programs look for a vector in one place only: a loop is expensive to verify.
@@ -271,9 +282,18 @@ fn one_fetch(fetch: &Fetch, place: usize) -> Option<[u8; 8]> {
         Extent::Counted { count, unit } => (spec::COUNTED, count, unit),
         Extent::Sized { at } => (spec::SIZED, at, 0),
         Extent::Returned { unit } => (spec::RETURNED, 0, unit),
-        // The first fetch of a call is made by a program that knows no names.
-        Extent::Named if place > 0 => (spec::NAMED, 0, 0),
-        Extent::Named => return None,
+        // The first fetch of a call is made by a program that does not know of it.
+        Extent::Behind(_) if place == 0 => return None,
+        Extent::Behind(what) => {
+            number = what.length & !(spec::WIDE as u8) | u8::from(what.is_wide);
+            let of = what.of.map_or(0, |count| count + 1);
+            let kind = if what.is_twice {
+                spec::TWICE
+            } else {
+                spec::BEHIND
+            };
+            (kind, what.pointer, u16::from_ne_bytes([what.unit, of]))
+        }
     };
     // Of a string one byte more is asked for, so that one that is longer can be told from one that
     // fits.
@@ -284,7 +304,7 @@ fn one_fetch(fetch: &Fetch, place: usize) -> Option<[u8; 8]> {
         fetch.argument,
         kind as u8,
         other,
-        0,
+        number,
         limit[0],
         limit[1],
         unit[0],

@@ -3,7 +3,7 @@
 use super::Held;
 use crate::sys::gate;
 use crate::sys::page_size;
-use syscall_model::memory::{Extent, Fetch, Memory, Moment, Piece, State};
+use syscall_model::memory::{Behind, Extent, Fetch, Memory, Moment, Piece, State};
 
 /// As many strings of a vector as the BPF programs read.
 const MOST_STRINGS: u16 = 64;
@@ -19,7 +19,7 @@ pub fn read_memory(call: &Held, fetches: &[Fetch]) -> Memory {
             continue;
         }
         match fetch.extent {
-            Extent::Named => pieces.extend(name(call, fetch, address)),
+            Extent::Behind(what) => pieces.extend(behind(call, fetch, what, address)),
             Extent::Strings => strings(call, fetch, address, &mut pieces),
             _ => pieces.push(one(call, fetch, address)),
         }
@@ -56,7 +56,7 @@ fn one(call: &Held, fetch: &Fetch, address: u64) -> Piece {
             let read = gate::read_memory(call.thread, word(call, at), &mut length);
             matches!(read, Ok(4)).then(|| u32::from_ne_bytes(length) as usize)
         }
-        Extent::Strings | Extent::Named | Extent::Returned { .. } => None,
+        Extent::Strings | Extent::Behind(_) | Extent::Returned { .. } => None,
     };
     let read = wanted.and_then(|wanted| {
         let mut bytes = vec![0; wanted.min(limit)];
@@ -72,20 +72,31 @@ fn one(call: &Held, fetch: &Fetch, address: u64) -> Piece {
     piece(fetch, 0, address, read)
 }
 
-/// What a message names; `None` where it names nothing, or could not be read.
-fn name(call: &Held, fetch: &Fetch, message: u64) -> Option<Piece> {
-    let mut head = [0; 12];
-    let n = gate::read_memory(call.thread, message, &mut head).ok()?;
-    let (address, length) = head.split_first_chunk::<8>().filter(|_| n == 12)?;
-    let address = u64::from_ne_bytes(*address);
-    let length = u32::from_ne_bytes(*length.first_chunk()?);
-    let size = u16::try_from(length).unwrap_or(u16::MAX);
+/// What a structure points to; `None` where it points to nothing, or could not be read.
+fn behind(call: &Held, fetch: &Fetch, what: Behind, structure: u64) -> Option<Piece> {
+    let number = |at: u64, size: usize| {
+        let mut bytes = [0; 8];
+        let n = gate::read_memory(call.thread, at, &mut bytes[..size]).ok()?;
+        (n == size).then(|| u64::from_ne_bytes(bytes))
+    };
+    let place = u64::from(what.pointer / 16);
+    if what.of.is_some_and(|count| word(call, count) <= place) {
+        return None;
+    }
+    let at = |base: u64, offset: u8| base.wrapping_add(offset.into());
+    let pointed = number(at(structure, what.pointer), 8)?;
+    let (base, address) = match what.is_twice {
+        true => (pointed, number(pointed, 8)?),
+        false => (structure, pointed),
+    };
+    let length = number(at(base, what.length), if what.is_wide { 8 } else { 4 })?;
+    let size = length.saturating_mul(what.unit.into());
     let fetch = Fetch {
-        extent: Extent::Fixed(size),
+        extent: Extent::Fixed(u16::try_from(size).unwrap_or(u16::MAX)),
         ..*fetch
     };
     (address != 0).then(|| Piece {
-        element: 1,
+        element: what.element(),
         ..one(call, &fetch, address)
     })
 }

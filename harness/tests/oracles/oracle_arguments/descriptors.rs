@@ -19,7 +19,7 @@ use super::{align, for_each};
 const EQUAL_OF_THOUSAND: u64 = 995;
 
 /// Programs that open much and in many ways.
-const WATCHED: [&str; 18] = [
+const WATCHED: [&str; 19] = [
     "cat",
     "cp",
     "rm",
@@ -35,6 +35,7 @@ const WATCHED: [&str; 18] = [
     "python3, processes",
     "python3, descriptors",
     "python3, files",
+    "python3, messages",
     "python3, polling",
     "python3, unix sockets",
     "python3, tcp",

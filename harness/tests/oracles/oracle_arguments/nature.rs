@@ -20,18 +20,13 @@ use syscall_model::write_string;
 pub(super) const WITHOUT_ARGUMENTS: [&str; 2] = ["rt_sigreturn", "restart_syscall"];
 
 /// Arguments of which strace alone shows what their addresses lead to.
-const LEFT: [(&str, usize); 17] = [
-    // What lies behind a second pointer is not read: contents, names and control messages.
-    ("preadv", 1),
-    ("preadv2", 1),
-    ("pwritev", 1),
-    ("pwritev2", 1),
-    ("readv", 1),
+const LEFT: [(&str, usize); 11] = [
+    // Of a message's vectors the contents of the first alone are read, and as they are where they
+    // are messages of netlink; of several messages nothing but their heads.
     ("recvmmsg", 1),
     ("recvmsg", 1),
     ("sendmmsg", 1),
     ("sendmsg", 1),
-    ("writev", 1),
     ("clone3", 0),
     // Messages of netlink, which are shown as the bytes that they are.
     ("recvfrom", 1),

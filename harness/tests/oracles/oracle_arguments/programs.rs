@@ -204,6 +204,11 @@ pub(super) const PROGRAMS: &[Program] = &[
         "python3",
         Run::Python(python::UNIX),
     ),
+    Program::new(
+        "python3, messages",
+        "python3",
+        Run::Python(python::MESSAGES),
+    ),
     Program::new("python3, tcp", "python3", Run::Python(python::TCP)),
     Program::new("python3, udp", "python3", Run::Python(python::UDP)),
     Program::new(
@@ -352,6 +357,22 @@ for family, address in (socket.AF_INET, '127.0.0.1'), (socket.AF_INET6, '::1'):
     s.sendto(b'hello', s.getsockname()); s.recvfrom(100); s.connect(s.getsockname()); s.send(b'a', socket.MSG_DONTWAIT); s.recvfrom_into(bytearray(9))
     s.sendmsg([b'1', b'2'], [], 0, s.getsockname()); s.recvmsg(9)
 n = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE); n.bind((0, 0)); n.getsockname(); socket.if_nameindex()
+";
+
+    pub(super) const MESSAGES: &str = "
+import array, os, socket, struct
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM); b.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+b.setsockopt(socket.SOL_SOCKET, 35, 1)
+files = array.array('i', [os.open('a.txt', os.O_RDONLY), 0])
+a.sendmsg([b'with two'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
+a.sendmsg([b'x' * 300], [(socket.SOL_SOCKET, socket.SCM_CREDENTIALS, struct.pack('iii', os.getpid(), 0, 0))])
+b.recvmsg(100, 200); b.recvmsg(20, 20); a.sendmsg([b'']); b.recvmsg(5)
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); u.bind(('127.0.0.1', 0)); u.setsockopt(socket.IPPROTO_IP, 8, 1); u.setsockopt(socket.IPPROTO_IP, 12, 1)
+u.sendmsg([b'to itself'], [(socket.IPPROTO_IP, 2, struct.pack('i', 9))], 0, u.getsockname()); u.recvmsg(99, 99)
+f = os.open('vectors', os.O_RDWR | os.O_CREAT); os.writev(f, [b'one', b'', b'three', b'y' * 300]); os.pwritev(f, [b'0'], 1)
+os.preadv(f, [bytearray(2), bytearray(500), bytearray(3)], 0); os.lseek(f, 0, 0); os.readv(f, [bytearray(4)])
+try: os.writev(0x7fff, [b'nowhere'])
+except OSError: pass
 ";
 
     pub(super) const SERVER: &str = "

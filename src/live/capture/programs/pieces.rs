@@ -113,9 +113,9 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
     a.jump_if(If::Eq, R4, 0, next);
     argument(a, at, spec::ARGUMENT);
     a.jump_if(If::Eq, R3, 0, next);
-    let has_names = which == Fetch::Kept;
-    if has_names {
-        name_of_message(a, at, next);
+    let has_structures = which == Fetch::Kept;
+    if has_structures {
+        behind_structure(a, at, next);
     }
     next_piece(a, R9, end);
     a.store(Width::D, R9, PIECES + piece::ADDRESS, R3);
@@ -123,14 +123,19 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
     a.store(Width::B, R9, PIECES + piece::ARGUMENT, R1);
     a.store_number(Width::B, R9, PIECES + piece::STATE, piece::WHOLE | of_exit);
     a.store_number(Width::H, R9, PIECES + piece::ELEMENT, 0);
-    if has_names {
-        let no_name = a.label();
-        a.jump_if(If::Ne, R4, spec::NAMED, no_name);
-        a.store_number(Width::H, R9, PIECES + piece::ELEMENT, 1);
-        a.here(no_name);
+    if has_structures {
+        let (of_argument, once) = (a.label(), a.label());
+        a.jump_if(If::Le, R4, spec::BEHIND - 1, of_argument);
+        a.load(Width::B, R1, R8, at + spec::OTHER);
+        a.op(Op::Add, R1, 1);
+        a.jump_if(If::Ne, R4, spec::TWICE, once);
+        a.op(Op::Add, R1, 0x100);
+        a.here(once);
+        a.store(Width::H, R9, PIECES + piece::ELEMENT, R1);
+        a.here(of_argument);
     }
     a.jump_if(If::Eq, R4, spec::STRING, string);
-    size_of_bytes(a, at, has_names, next);
+    size_of_bytes(a, at, has_structures, next);
     let whole = a.label();
     a.load(Width::H, R2, R8, at + spec::LIMIT);
     a.jump_if_reg(If::Le, R5, R2, whole);
@@ -175,18 +180,42 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
     a.here(next);
 }
 
-/// `R3 = ` the address that the message at `R3` names, where that is wanted.
-fn name_of_message(a: &mut Asm, at: i16, none: Label) {
-    let no_name = a.label();
-    a.jump_if(If::Ne, R4, spec::NAMED, no_name);
+/// `R3 = ` the address that the structure at `R3` has, where that is wanted.
+fn behind_structure(a: &mut Asm, at: i16, none: Label) {
+    let (of_argument, alone, once) = (a.label(), a.label(), a.label());
+    a.jump_if(If::Le, R4, spec::BEHIND - 1, of_argument);
+    // Of an array no more than there is.
+    a.load(Width::B, R1, R8, at + spec::OF);
+    a.jump_if(If::Eq, R1, 0, alone);
+    a.op(Op::Sub, R1, 1);
+    a.op(Op::And, R1, 7);
+    a.op(Op::Lsh, R1, 3);
+    a.op_reg(Op::Add, R1, R6);
+    a.load(Width::D, R1, R1, task::ARGS);
+    a.load(Width::B, R2, R8, at + spec::OTHER);
+    a.op(Op::Rsh, R2, spec::APART);
+    a.jump_if_reg(If::Le, R1, R2, none);
+    a.here(alone);
+    a.load(Width::B, R1, R8, at + spec::OTHER);
+    a.op_reg(Op::Add, R3, R1);
+    word_at(a, none);
+    a.jump_if(If::Eq, R3, 0, none);
+    a.load(Width::B, R4, R8, at + spec::KIND);
+    a.jump_if(If::Ne, R4, spec::TWICE, once);
+    word_at(a, none);
+    a.jump_if(If::Eq, R3, 0, none);
+    a.here(once);
+    a.load(Width::B, R4, R8, at + spec::KIND);
+    a.here(of_argument);
+}
+
+/// `R3 = ` the word at the address `R3`.
+fn word_at(a: &mut Asm, none: Label) {
     a.lea(R1, STACK, WORD.into());
     a.mov(R2, 8);
     a.call(Helper::ProbeReadUser);
     a.jump_if(If::Ne, R0, 0, none);
     a.load(Width::D, R3, STACK, WORD);
-    a.jump_if(If::Eq, R3, 0, none);
-    a.load(Width::B, R4, R8, at + spec::KIND);
-    a.here(no_name);
 }
 
 /// Reads what the page holds at whose end the bytes lie that the piece `R9` is to have. No limit is
@@ -276,9 +305,7 @@ pub(super) fn bit(a: &mut Asm, to: Reg, of: Reg) {
 }
 
 /// `R5 = ` how many bytes are to be read, any number.
-fn size_of_bytes(a: &mut Asm, at: i16, has_names: bool, none: Label) {
-    /// Where a message has the length of its name.
-    const NAME_LENGTH: i32 = 8;
+fn size_of_bytes(a: &mut Asm, at: i16, has_structures: bool, none: Label) {
     let (counted, sized, returned, multiply, done) =
         (a.label(), a.label(), a.label(), a.label(), a.label());
     a.load(Width::H, R5, R8, at + spec::UNIT);
@@ -286,12 +313,18 @@ fn size_of_bytes(a: &mut Asm, at: i16, has_names: bool, none: Label) {
     a.jump_if(If::Eq, R4, spec::SIZED, sized);
     a.jump_if(If::Eq, R4, spec::RETURNED, returned);
     a.jump_if(If::Eq, R4, spec::FIXED, done);
-    let size = a.label();
-    if has_names {
-        a.jump_if(If::Ne, R4, spec::NAMED, none);
+    if has_structures {
+        let once = a.label();
+        a.jump_if(If::Le, R4, spec::BEHIND - 1, none);
         argument(a, at, spec::ARGUMENT);
-        a.op(Op::Add, R3, NAME_LENGTH);
-        a.jump(size);
+        a.jump_if(If::Ne, R4, spec::TWICE, once);
+        a.load(Width::B, R1, R8, at + spec::OTHER);
+        a.op_reg(Op::Add, R3, R1);
+        word_at(a, none);
+        a.here(once);
+        number_at(a, at, none);
+        a.load(Width::B, R5, R8, at + spec::UNIT);
+        a.jump(multiply);
     } else {
         a.jump(none);
     }
@@ -299,7 +332,6 @@ fn size_of_bytes(a: &mut Asm, at: i16, has_names: bool, none: Label) {
     a.here(sized);
     argument(a, at, spec::OTHER);
     a.jump_if(If::Eq, R3, 0, none);
-    a.here(size);
     a.lea(R1, STACK, WORD.into());
     a.mov(R2, 4);
     a.call(Helper::ProbeReadUser);
@@ -317,4 +349,21 @@ fn size_of_bytes(a: &mut Asm, at: i16, has_names: bool, none: Label) {
     at_most(a, R3, 1 << 20);
     a.op_reg(Op::Mul, R5, R3);
     a.here(done);
+}
+
+/// `R3 = ` the number that the structure at `R3` has.
+fn number_at(a: &mut Asm, at: i16, none: Label) {
+    a.load(Width::B, R1, R8, at + spec::NUMBER);
+    a.mov_reg(R2, R1);
+    a.op(Op::And, R1, !spec::WIDE);
+    a.op_reg(Op::Add, R3, R1);
+    // 4 bytes or 8.
+    a.op(Op::And, R2, spec::WIDE);
+    a.op(Op::Lsh, R2, 2);
+    a.op(Op::Add, R2, 4);
+    a.store_number(Width::D, STACK, WORD, 0);
+    a.lea(R1, STACK, WORD.into());
+    a.call(Helper::ProbeReadUser);
+    a.jump_if(If::Ne, R0, 0, none);
+    a.load(Width::D, R3, STACK, WORD);
 }
