@@ -180,11 +180,7 @@ pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind>
             }
             _ => return None,
         },
-        ("ioctl", 2) => match u64::from(command(1)?) {
-            libc::FIONBIO => StructKind::Int,
-            libc::FIONREAD => StructKind::IntOut,
-            _ => return None,
-        },
+        ("ioctl", 2) => request(command(1)?.into())?,
         ("prctl", 1) if command(0)? as i32 == libc::PR_SET_NAME => return Some(ArgKind::Text),
         // FSCONFIG_SET_STRING, FSCONFIG_SET_PATH and FSCONFIG_SET_PATH_EMPTY of linux/mount.h.
         ("fsconfig", 3) => match command(1)? {
@@ -200,6 +196,23 @@ pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind>
     };
     Some(ArgKind::Struct(kind))
 }
+
+/// What the argument of a request of ioctl(2) points to.
+fn request(request: u64) -> Option<StructKind> {
+    Some(match request {
+        libc::FIONBIO | libc::TIOCSPTLCK => StructKind::Int,
+        libc::FIONREAD | libc::TIOCOUTQ | libc::TIOCGPTN | libc::BLKSSZGET => StructKind::IntOut,
+        libc::TIOCGWINSZ => StructKind::WindowSizeOut,
+        libc::TIOCSWINSZ => StructKind::WindowSize,
+        libc::TIOCGPGRP | libc::TIOCGSID => StructKind::GroupOut,
+        libc::TIOCSPGRP => StructKind::Group,
+        FICLONERANGE => StructKind::CloneRange,
+        _ => return None,
+    })
+}
+
+/// `FICLONERANGE` of linux/fs.h.
+pub(crate) const FICLONERANGE: u64 = 0x4020_940d;
 
 /// `FUTEX_LOCK_PI2` of linux/futex.h, from Linux 5.14 on.
 const FUTEX_LOCK_PI2: i32 = 13;

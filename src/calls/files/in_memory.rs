@@ -5,6 +5,7 @@
 
 use super::super::Call;
 use super::super::memory::{Behind, Moment};
+use super::super::pointers::FICLONERANGE;
 use super::super::structs::passed;
 use super::super::waiting;
 use super::effects::Over;
@@ -14,7 +15,7 @@ use super::tables::Tables;
 
 /// Whether calls of this name are given descriptors in memory.
 pub(super) fn has_some(name: &str) -> bool {
-    waiting::waits(name) || name == "sendmsg" || place(name).is_some()
+    waiting::waits(name) || matches!(name, "ioctl" | "sendmsg") || place(name).is_some()
 }
 
 /// Where a structure has a descriptor: the argument that points to it, and the offset.
@@ -34,7 +35,14 @@ fn numbers(call: &Call) -> Vec<i32> {
         let control = call.memory.behind(1, Behind::CONTROL, Moment::Enter);
         return control.map_or_else(Vec::new, |piece| passed(&piece.bytes));
     }
-    let Some((argument, offset)) = call.name().and_then(place) else {
+    let request = call.entry.args().map(|args| u64::from(args[1] as u32));
+    let place = match call.name() {
+        // `src_fd` of `struct file_clone_range`.
+        Some("ioctl") if request == Some(FICLONERANGE) => Some((2, 0)),
+        Some("ioctl") => return Vec::new(),
+        name => name.and_then(place),
+    };
+    let Some((argument, offset)) = place else {
         return waiting::read_of(call);
     };
     let piece = call.memory.piece(argument, Moment::Enter);

@@ -113,7 +113,7 @@ pub(super) static TABLE: &[Row] = &[
     ("inotify_add_watch", &[(1, Path)]),
     ("io_getevents", &[(4, In(S::Timespec, One))]),
     ("io_pgetevents", &[(4, In(S::Timespec, One))]),
-    ("ioctl", &[(2, MaybeInOut(S::Int))]),
+    ("ioctl", &[(2, MaybeInOut(S::Request))]),
     ("kexec_file_load", &[(3, Text)]),
     ("keyctl", &[(1, MaybeText), (2, MaybeText), (3, MaybeText)]),
     ("lchown", &[(0, Path)]),

@@ -21,6 +21,7 @@ mod names;
 mod pen;
 mod polling;
 mod process;
+mod request;
 mod signal;
 mod site;
 mod time;
@@ -82,6 +83,18 @@ pub enum StructKind {
     Offset,
     /// `struct open_how`, as much of it as the program knows.
     OpenHow,
+    /// What a request of ioctl(2) points to, of which this much is read.
+    Request,
+    /// `struct winsize`.
+    WindowSize,
+    /// `struct winsize`, as the kernel answers.
+    WindowSizeOut,
+    /// `pid_t` of a group of processes or a session.
+    Group,
+    /// The same, as the kernel answers.
+    GroupOut,
+    /// `struct file_clone_range`.
+    CloneRange,
     /// `struct pollfd[]`.
     PollFds,
     /// `struct tms`.
@@ -176,6 +189,9 @@ impl StructKind {
             | Self::SocketOption
             | Self::Text => 1,
             Self::Id | Self::Ids | Self::Int | Self::IntOut => 4,
+            Self::Group | Self::GroupOut => 4,
+            Self::WindowSize | Self::WindowSizeOut => 8,
+            Self::CloneRange | Self::Request => 32,
             Self::SocketLength | Self::WaitStatus => 4,
             Self::SemaphoreOperations => 6,
             Self::CapabilityHeader | Self::Descriptors | Self::PollFds => 8,
@@ -295,8 +311,18 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::FutexWaiters => polling::futexes(pen, site),
         StructKind::Id => process::one(pen, site.known()?, true),
         StructKind::Ids => process::ids(pen, site),
-        StructKind::Int => process::one(pen, site.known()?, false),
-        StructKind::IntOut => process::one(pen, site.filled()?, false),
+        StructKind::CloneRange => request::clone_range(pen, site),
+        StructKind::Group => request::group(pen, site.given_first(4)?),
+        StructKind::GroupOut => request::group(pen, site.filled_first(4)?),
+        StructKind::Request => None,
+        StructKind::WindowSize => request::window(pen, site.given_first(8)?),
+        StructKind::WindowSizeOut => request::window(pen, site.filled_first(8)?),
+        // A request of ioctl(2) may have more behind it.
+        StructKind::Int => {
+            let bytes = site.given_first(4).or_else(|| site.filled_first(4))?;
+            process::one(pen, bytes, false)
+        }
+        StructKind::IntOut => process::one(pen, site.filled_first(4)?, false),
         StructKind::Iovecs => message::iovecs(pen, site),
         StructKind::Itimerspec => time::timer(pen, site, Unit::Nano),
         StructKind::Itimerval => time::timer(pen, site, Unit::Micro),

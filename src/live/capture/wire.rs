@@ -75,7 +75,7 @@ pub(super) mod spec {
     pub(in crate::capture) const NUMBER: i16 = 3;
     pub(in crate::capture) const LIMIT: i16 = 4;
     pub(in crate::capture) const UNIT: i16 = 6;
-    /// Of [`BEHIND`], whose units are small: the argument that has the number of structures, plus 1.
+    /// Of [`BEHIND`], whose units are small: the argument with the number of structures, plus 1.
     pub(in crate::capture) const OF: i16 = 7;
     /// How far from each other those are, as a power of 2.
     pub(in crate::capture) const APART: i32 = 4;

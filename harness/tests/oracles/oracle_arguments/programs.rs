@@ -209,6 +209,11 @@ pub(super) const PROGRAMS: &[Program] = &[
         "python3",
         Run::Python(python::MESSAGES),
     ),
+    Program::new(
+        "python3, terminals",
+        "python3",
+        Run::Python(python::TERMINALS),
+    ),
     Program::new("python3, tcp", "python3", Run::Python(python::TCP)),
     Program::new("python3, udp", "python3", Run::Python(python::UDP)),
     Program::new(
@@ -373,6 +378,22 @@ f = os.open('vectors', os.O_RDWR | os.O_CREAT); os.writev(f, [b'one', b'', b'thr
 os.preadv(f, [bytearray(2), bytearray(500), bytearray(3)], 0); os.lseek(f, 0, 0); os.readv(f, [bytearray(4)])
 try: os.writev(0x7fff, [b'nowhere'])
 except OSError: pass
+";
+
+    pub(super) const TERMINALS: &str = "
+import fcntl, os, struct
+if os.fork() == 0:
+    os.setsid(); m = os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY)
+    ask = lambda it, request, given: fcntl.ioctl(it, request, given)
+    ask(m, 0x40045431, struct.pack('i', 0)); n = struct.unpack('i', ask(m, 0x80045430, bytes(4)))[0]
+    t = os.open(f'/dev/pts/{n}', os.O_RDWR | os.O_NOCTTY); ask(t, 0x540e, 0)
+    ask(t, 0x5414, struct.pack('HHHH', 24, 80, 7, 65535)); ask(m, 0x5413, bytes(8))
+    ask(t, 0x540f, bytes(4)); ask(t, 0x5410, struct.pack('i', os.getpid())); ask(t, 0x5429, bytes(4)); ask(m, 0x5411, bytes(4))
+    os._exit(0)
+os.wait(); a = os.open('a.txt', os.O_RDONLY); b = os.open('clone', os.O_RDWR | os.O_CREAT)
+for request, given in (0x4020940d, struct.pack('qQQQ', a, 1, 2, 3)), (0x4020940d, struct.pack('qQQQ', -1, 0, 0, 1 << 63)), (0x5413, bytes(8)), (0x540f, bytes(4)):
+    try: fcntl.ioctl(b, request, given)
+    except OSError: pass
 ";
 
     pub(super) const SERVER: &str = "

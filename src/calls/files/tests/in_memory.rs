@@ -72,6 +72,10 @@ fn a_structure_has_a_descriptor_of_its_own() {
     let call = it.call(1, "clone3", &words, -1, pieces);
     assert_eq!(within(&call, 3), "3</sys/fs/cgroup/a>");
     it.open(1, "/proc/self/ns/user", 4);
+    let bytes = [3_u64, 0, 0, 0].map(u64::to_le_bytes).concat();
+    let pieces = vec![piece(2, Moment::Enter, &bytes)];
+    let call = it.call(1, "ioctl", &[1, 0x4020_940d, 0x1000], -1, pieces);
+    assert_eq!(within(&call, 3), "3</sys/fs/cgroup/a>");
     let bytes = [0x10_0000_u64, 0, 0, 4].map(u64::to_le_bytes).concat();
     let words = [AT_FDCWD, 0x1000, 0, 0x2000, 32];
     let pieces = vec![given(1, "/mnt"), piece(3, Moment::Enter, &bytes)];
