@@ -5,7 +5,7 @@
 
 use super::kinds::ArgKind;
 use super::names::Abi;
-use super::structs::StructKind;
+use super::structs::{StructKind, ipc};
 use crate::memory::{Behind, Extent, Fetch, Moment};
 
 mod table;
@@ -180,6 +180,8 @@ pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind>
             }
             _ => return None,
         },
+        ("msgctl" | "shmctl", 2) if is_ipc(command(1)?) => StructKind::IpcControl,
+        ("semctl", 3) if is_ipc(command(2)?) => StructKind::IpcControl,
         ("ioctl", 2) => request(command(1)?.into())?,
         ("prctl", 1) if command(0)? as i32 == libc::PR_SET_NAME => return Some(ArgKind::Text),
         // FSCONFIG_SET_STRING, FSCONFIG_SET_PATH and FSCONFIG_SET_PATH_EMPTY of linux/mount.h.
@@ -195,6 +197,11 @@ pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind>
         _ => return None,
     };
     Some(ArgKind::Struct(kind))
+}
+
+/// Whether a command of System V's calls is given or gives what is known of an object.
+fn is_ipc(command: u32) -> bool {
+    matches!(command & !ipc::IPC_64, ipc::SET | ipc::STAT)
 }
 
 /// What the argument of a request of ioctl(2) points to.

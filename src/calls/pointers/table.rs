@@ -140,6 +140,7 @@ pub(super) static TABLE: &[Row] = &[
     ("mq_timedreceive", &[(1, Read(Result)), (3, Out(S::Id, One)), (4, In(S::Timespec, One))]),
     ("mq_timedsend", &[(1, Written(By(2))), (4, In(S::Timespec, One))]),
     ("mq_unlink", &[(0, Text)]),
+    ("msgctl", &[(2, MaybeInOut(S::IpcControl))]),
     ("name_to_handle_at", &[(1, Path)]),
     ("nanosleep", &[(0, In(S::Timespec, One)), (1, Out(S::Remaining, One))]),
     ("newfstatat", &[(1, Path), (2, Out(S::Stat, One))]),
@@ -205,6 +206,7 @@ pub(super) static TABLE: &[Row] = &[
     ("select", &[
         (1, InOut(S::FdSet, One)), (2, InOut(S::FdSet, One)), (3, InOut(S::FdSet, One)), (4, InOut(S::Timeval, One)),
     ]),
+    ("semctl", &[(3, MaybeInOut(S::IpcControl))]),
     ("semop", &[(1, In(S::SemaphoreOperations, By(2)))]),
     ("semtimedop", &[(1, In(S::SemaphoreOperations, By(2))), (3, In(S::Timespec, One))]),
     ("sendfile", &[(2, InOut(S::Offset, One))]),
@@ -223,6 +225,7 @@ pub(super) static TABLE: &[Row] = &[
     ("settimeofday", &[(0, In(S::TimeOfDay, One))]),
     ("setxattr", &[(0, Path), (1, Text), (2, In(S::Text, By(3)))]),
     ("setxattrat", &[(1, Path), (3, Text)]),
+    ("shmctl", &[(2, MaybeInOut(S::IpcControl))]),
     ("sigaltstack", &[(0, In(S::SignalStack, One)), (1, Out(S::SignalStack, One))]),
     ("signalfd", &[(1, In(S::SignalSet, One))]),
     ("signalfd4", &[(1, In(S::SignalSet, One))]),

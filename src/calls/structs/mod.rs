@@ -15,6 +15,7 @@ use time::{Sense, Unit};
 mod address;
 mod file;
 mod file_names;
+pub(crate) mod ipc;
 mod machine;
 mod message;
 mod names;
@@ -93,6 +94,8 @@ pub enum StructKind {
     Group,
     /// The same, as the kernel answers.
     GroupOut,
+    /// `struct msqid64_ds`, `struct semid64_ds` or `struct shmid64_ds`, by the call.
+    IpcControl,
     /// `struct file_clone_range`.
     CloneRange,
     /// `struct pollfd[]`.
@@ -192,6 +195,8 @@ impl StructKind {
             Self::Group | Self::GroupOut => 4,
             Self::WindowSize | Self::WindowSizeOut => 8,
             Self::CloneRange | Self::Request => 32,
+            // The longest of them.
+            Self::IpcControl => 120,
             Self::SocketLength | Self::WaitStatus => 4,
             Self::SemaphoreOperations => 6,
             Self::CapabilityHeader | Self::Descriptors | Self::PollFds => 8,
@@ -311,6 +316,7 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::FutexWaiters => polling::futexes(pen, site),
         StructKind::Id => process::one(pen, site.known()?, true),
         StructKind::Ids => process::ids(pen, site),
+        StructKind::IpcControl => ipc::control(pen, site),
         StructKind::CloneRange => request::clone_range(pen, site),
         StructKind::Group => request::group(pen, site.given_first(4)?),
         StructKind::GroupOut => request::group(pen, site.filled_first(4)?),

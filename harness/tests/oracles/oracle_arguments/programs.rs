@@ -214,6 +214,11 @@ pub(super) const PROGRAMS: &[Program] = &[
         "python3",
         Run::Python(python::TERMINALS),
     ),
+    Program::new(
+        "python3, objects of System V",
+        "python3",
+        Run::Python(python::SYSTEM_V),
+    ),
     Program::new("python3, tcp", "python3", Run::Python(python::TCP)),
     Program::new("python3, udp", "python3", Run::Python(python::UDP)),
     Program::new(
@@ -394,6 +399,15 @@ os.wait(); a = os.open('a.txt', os.O_RDONLY); b = os.open('clone', os.O_RDWR | o
 for request, given in (0x4020940d, struct.pack('qQQQ', a, 1, 2, 3)), (0x4020940d, struct.pack('qQQQ', -1, 0, 0, 1 << 63)), (0x5413, bytes(8)), (0x540f, bytes(4)):
     try: fcntl.ioctl(b, request, given)
     except OSError: pass
+";
+
+    pub(super) const SYSTEM_V: &str = "
+import ctypes
+c = ctypes.CDLL(None); b = ctypes.create_string_buffer(256)
+q = c.msgget(0, 0o600); s = c.semget(0, 2, 0o640); m = c.shmget(0, 8192, 0o604)
+for call, it in (c.msgctl, q), (c.shmctl, m):
+    call(it, 2, b); call(it, 1, b); call(it, 2, None); call(it, 2, ctypes.c_void_p(16)); call(it, 0, None); call(it, 2, b)
+c.semctl(s, 0, 2, b); c.semctl(s, 0, 1, b); c.semctl(s, 7, 2, None); c.semctl(s, 0, 0, None); c.semctl(s, 0, 2, b)
 ";
 
     pub(super) const SERVER: &str = "
