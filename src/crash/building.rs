@@ -4,8 +4,10 @@ use super::calls::is_held;
 use super::making::Builder;
 use super::seen::{Act, FileId, Seen};
 use super::{Log, LogError, NodeId, Step, Tree};
+use perf_records::space::Stack;
 use perf_records::units::Nanos;
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use syscall_model::{Call, Entry, Outcome};
 
 /// How a call ended, by its records.
@@ -20,11 +22,13 @@ pub struct Ended {
     /// Whether it never came to the kernel: a seccomp filter of the workload's own answered or
     /// refused it, and nothing could hold it.
     pub unentered: bool,
+    /// The functions that led to it, if they were recorded.
+    pub stack: Option<Arc<Stack>>,
 }
 
 impl Ended {
     /// How a call ended, if it is one that is looked at, where promises are made by sockets
-    /// (`sends`) or are not.
+    /// (`sends`) or are not; without the functions that led to it.
     #[must_use]
     pub fn of(call: &Call, sends: bool) -> Option<Self> {
         let name = call.name().filter(|name| is_held(name, sends))?;
@@ -32,6 +36,7 @@ impl Ended {
             thread: call.actor.tid.0,
             call: name,
             unentered: matches!(call.entry, Entry::Missing),
+            stack: None,
             returned: match call.outcome {
                 Outcome::Returned { time, value } => Some((time, value)),
                 Outcome::Restarted { time, errno } | Outcome::Interrupted { time, errno } => {
@@ -54,6 +59,8 @@ pub struct Built {
     pub last: Tree,
     /// The call of each step, for people.
     pub calls: Vec<String>,
+    /// The functions that led to the call of each step, where they were recorded.
+    pub from: Vec<Option<String>>,
     /// The bytes of each promise; behind them all is one more, the end of the run.
     pub promises: Vec<Vec<u8>>,
     /// Why the log may not be what happened; each makes it worth nothing.
@@ -78,6 +85,7 @@ pub fn build(
         made: Vec::new(),
         steps: Vec::new(),
         calls: Vec::new(),
+        from: Vec::new(),
         promises: Vec::new(),
         unknown: Vec::new(),
     };
@@ -105,7 +113,8 @@ pub fn build(
             ));
             break;
         };
-        let Some((time, value)) = end.returned else {
+        let (returned, stack) = (end.returned, end.stack);
+        let Some((time, value)) = returned else {
             if matters {
                 builder.doubt(format!("a `{}` did not return", it.call));
             }
@@ -122,7 +131,9 @@ pub fn build(
         }
         let later = busy.is_none_or(|(until, _)| until < time);
         busy = if later { Some((time, it.thread)) } else { busy };
+        let since = builder.steps.len();
         builder.take(it, value);
+        builder.led_by(since, stack.as_deref());
     }
     builder.step(Step::Acknowledged, "exit");
     let left: usize = ends.values().map(VecDeque::len).sum();
@@ -141,6 +152,7 @@ pub fn build(
         log: Log::new(start, builder.made, builder.steps)?,
         last: builder.now,
         calls: builder.calls,
+        from: builder.from,
         promises: builder.promises,
         unknown: builder.unknown,
     })

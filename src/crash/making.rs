@@ -5,6 +5,7 @@ use super::described::described;
 use super::ranges::LARGEST;
 use super::seen::{Act, Begin, FileId, Maker, Opened, Replacing, Seen, Spot, Synced, Target};
 use super::{Attribute, Attributes, Change, Content, Kind, Node, NodeId, Place, Step, Tree};
+use perf_records::space::Stack;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// Makes the steps of a log, one call after the other.
@@ -18,6 +19,8 @@ pub(super) struct Builder {
     pub(super) made: Vec<(NodeId, Node)>,
     pub(super) steps: Vec<Step>,
     pub(super) calls: Vec<String>,
+    /// The functions that led to each of these.
+    pub(super) from: Vec<Option<String>>,
     pub(super) promises: Vec<Vec<u8>>,
     pub(super) unknown: Vec<String>,
 }
@@ -35,6 +38,15 @@ impl Builder {
         }
         self.steps.push(step);
         self.calls.push(call.to_owned());
+        self.from.push(None);
+    }
+
+    /// Notes the functions that led to the call that was taken last, at each step since.
+    pub(super) fn led_by(&mut self, since: usize, stack: Option<&Stack>) {
+        let line = stack.map(Stack::line);
+        for from in self.from.iter_mut().skip(since) {
+            from.clone_from(&line);
+        }
     }
 
     fn walk(&self, path: &[u8]) -> Option<NodeId> {

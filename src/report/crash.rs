@@ -18,6 +18,7 @@ pub fn crash_json(out: &mut String, start: &CrashStart) {
         line.put("name", &start.item.name);
         line.put("file", start.item.file.to_string_lossy());
         line.put("calls", &start.calls);
+        line.put("from", &start.from);
         line.put("durable_by", &start.durable_by);
         line.put("states", start.states);
         line.put("extent", &start.extent);
@@ -31,7 +32,9 @@ pub fn state_json(out: &mut String, start: &CrashStart, tried: &Failure) {
         line.put("number", tried.state);
         line.put("moment", tried.moment);
         line.put("behind", &tried.behind);
+        line.put("behind_from", &tried.behind_from);
         line.put("lost", &tried.lost);
+        line.put("lost_from", &tried.lost_from);
         line.put("left", &tried.folder);
         line.put("verdict", tried.verdict.word());
         let reasons = tried.findings.iter().map(|finding| &finding.text);
@@ -69,6 +72,9 @@ pub fn crash_log(out: &mut String, start: &CrashStart) {
             Some(by) => writeln!(out, "{:>5}  {call}  durable by {}", step + 1, by + 1),
             None => writeln!(out, "{:>5}  {call}", step + 1),
         };
+        if let Some(from) = start.from.get(step).and_then(Option::as_deref) {
+            let _ = writeln!(out, "         from {from}");
+        }
     }
 }
 
@@ -111,13 +117,13 @@ pub fn crashed_human(out: &mut String, study: &CrashStudy, written: Option<&Path
 }
 
 fn failed(out: &mut String, failure: &Failure) {
-    let behind = failure.behind.as_deref();
+    let behind = failure.behind_with_callers();
     let behind = behind.map_or("before the first change".to_owned(), |call| {
         format!("behind {call}")
     });
     let _ = writeln!(out, "  state {}: power cut {behind}", failure.state);
     for (head, lines, none) in [
-        ("lost", &failure.lost, "nothing"),
+        ("lost", &failure.lost_with_callers(), "nothing"),
         ("left", &failure.folder, "all as it was"),
     ] {
         for line in lines.iter().take(LINES) {

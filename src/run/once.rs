@@ -384,7 +384,10 @@ impl Observer for Collector<'_> {
         let faulted = self.faulted.iter_mut();
         faulted.for_each(|faulted| faulted.led_by(Arc::clone(stack)));
         self.builder.led_by(Arc::clone(stack));
+        let known = self.ended.len();
         self.observe(observation);
+        let ended = self.ended.iter_mut().skip(known);
+        ended.for_each(|ended| ended.stack = Some(Arc::clone(stack)));
     }
 
     fn event(&mut self, fired: &Fired<'_>) {

@@ -10,17 +10,11 @@ const OTHERS: &str = " (no process has each function that is asked for)";
 pub(super) fn frames(stack: &Stack) -> Part {
     let names = stack.frames.iter().map(|frame| frame.name().map(Box::from));
     let names: Vec<Option<Box<str>>> = names.collect();
-    let words = names
-        .iter()
-        .map(|name| name.as_deref().unwrap_or("[unknown]"));
-    let mut text = words.collect::<Vec<_>>().join(" < ");
+    let mut text = stack.line();
     // By frame pointers, the kernel misses a function without one: there may be more functions than
     // it found.
     let by_pointers = stack.end.is_none() && stack.frames.iter().any(|frame| !frame.is_kernel);
     let is_cut = stack.is_cut() || by_pointers || stack.is_partial;
-    if stack.is_cut() {
-        text.push_str(" < ...");
-    }
     if stack.is_partial {
         text.push_str(OTHERS);
     }

@@ -39,8 +39,12 @@ pub struct Failure {
     pub moment: usize,
     /// The last call before the power cut; `None` for one before the first change.
     pub behind: Option<String>,
+    /// The functions that led to that call, the innermost first; `None` if they were not recorded.
+    pub behind_from: Option<String>,
     /// What did not reach the disk, of calls before.
     pub lost: Vec<String>,
+    /// The functions that led to the calls of these.
+    pub lost_from: Vec<Option<String>>,
     /// The steps of the log that these are of.
     pub steps: Vec<usize>,
     /// What was not as the program had left it, a line for each name.
@@ -49,6 +53,34 @@ pub struct Failure {
     pub verdict: Verdict,
     /// What was found of it.
     pub findings: Vec<Finding>,
+}
+
+impl Failure {
+    /// What was lost, with the functions that led to each call behind the last that is of it.
+    #[must_use]
+    pub fn lost_with_callers(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (place, lost) in self.lost.iter().enumerate() {
+            let is_last = self.steps.get(place) != self.steps.get(place + 1);
+            let from = self.lost_from.get(place).filter(|_| is_last);
+            lines.push(with_callers(lost, from.and_then(Option::as_deref)));
+        }
+        lines
+    }
+
+    /// The last call before the power cut, with the functions that led to it.
+    #[must_use]
+    pub fn behind_with_callers(&self) -> Option<String> {
+        let from = self.behind_from.as_deref();
+        self.behind.as_ref().map(|call| with_callers(call, from))
+    }
+}
+
+fn with_callers(call: &str, from: Option<&str>) -> String {
+    match from {
+        Some(from) => format!("{call}, from {from}"),
+        None => call.to_owned(),
+    }
 }
 
 /// What is said of a workload without a change: such a scenario could never fail.
@@ -117,7 +149,9 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
         finding.detail.power_cut = Some(PowerCut {
             state: worst.state,
             behind: worst.behind.clone(),
+            behind_from: worst.behind_from.clone(),
             lost: worst.lost.clone(),
+            lost_from: worst.lost_from.clone(),
             left: worst.folder.clone(),
             tried: crashed.tried,
             failed: crashed.failed,
@@ -146,11 +180,11 @@ fn said(crashed: &Crashed, worst: &Failure) -> String {
     let mut line = |head: &str, line: &str| {
         let _ = write!(text, "\n  {head}{line}");
     };
-    match &worst.behind {
-        Some(call) => line("power cut behind: ", call),
+    match worst.behind_with_callers() {
+        Some(call) => line("power cut behind: ", &call),
         None => line("power cut before the first change", ""),
     }
-    list(&mut line, "lost: ", &worst.lost, "nothing");
+    list(&mut line, "lost: ", &worst.lost_with_callers(), "nothing");
     list(&mut line, "left: ", &worst.folder, "all as it was");
     let said = joined(&worst.findings, "; ");
     line("the recovery: ", &format!("{}: {said}", worst.verdict));

@@ -132,8 +132,14 @@ pub struct PowerCut {
     pub state: usize,
     /// The last call before the power cut; `None` for one before the first change.
     pub behind: Option<String>,
+    /// The functions that led to that call, the innermost first; `None` if they were not recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind_from: Option<String>,
     /// What did not reach the disk, of calls before.
     pub lost: Vec<String>,
+    /// The functions that led to the calls of these.
+    #[serde(default)]
+    pub lost_from: Vec<Option<String>>,
     /// What was not as the program had left it, a line for each name.
     pub left: Vec<String>,
     /// How many states were tried.

@@ -82,6 +82,7 @@ fn built(calls: Vec<(&'static str, Act, i64)>) -> Built {
             call,
             returned: Some((Nanos(time + 5), value)),
             unentered: false,
+            stack: None,
         });
     }
     build_of(seen, ended)
@@ -279,6 +280,7 @@ fn what_does_not_fit_together_is_not_known() {
         call,
         returned,
         unentered: false,
+        stack: None,
     };
     let removal = || Act::Remove(spot("old"));
     let alone = build_of(vec![one(1, "unlink", 1, removal())], Vec::new());
@@ -312,6 +314,7 @@ fn a_call_that_a_filter_answered_is_named_in_place_of_the_one_that_was_seen_next
         call,
         returned: Some((Nanos(2), 0)),
         unentered: true,
+        stack: None,
     };
     let removed = Seen {
         thread: 1,
@@ -322,6 +325,7 @@ fn a_call_that_a_filter_answered_is_named_in_place_of_the_one_that_was_seen_next
     };
     let end = Ended {
         unentered: false,
+        stack: None,
         ..answered("unlink")
     };
     for (seen, ended) in [
@@ -434,6 +438,7 @@ fn permissions_that_a_call_took_are_in_its_change_of_the_owner_and_before_its_by
             call,
             returned: Some((Nanos(time.0 + 5), value)),
             unentered: false,
+            stack: None,
         });
     }
     let built = build_of(seen, ended);

@@ -44,4 +44,16 @@ impl Stack {
     pub fn is_cut(&self) -> bool {
         matches!(self.end, Some(End::Cut | End::Lost | End::Enough))
     }
+
+    /// The names of the functions on a line, the innermost first.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let names = self.frames.iter().map(|frame| frame.name());
+        let names = names.map(|name| name.unwrap_or("[unknown]"));
+        let mut line = names.collect::<Vec<_>>().join(" < ");
+        if self.is_cut() {
+            line.push_str(" < ...");
+        }
+        line
+    }
 }

@@ -92,6 +92,10 @@ fn timeline(out: &mut String, start: &CrashStart, worst: Option<&Failure>) {
             step + 1
         );
         escape(out, call);
+        if let Some(from) = start.from.get(step).and_then(Option::as_deref) {
+            out.push_str("<br>from ");
+            escape(out, from);
+        }
         out.push_str("<td>");
         match start.durable_by.get(step).copied().flatten() {
             Some(by) => {
@@ -130,10 +134,10 @@ fn failures(out: &mut String, study: &CrashStudy) {
     out.push_str("<section>\n<h2>States that the recovery fails on</h2>\n");
     for failure in failures.iter().take(SHOWN) {
         let _always_fits = write!(out, "<details><summary>State {}: power cut ", failure.state);
-        match &failure.behind {
+        match failure.behind_with_callers() {
             Some(call) => {
                 out.push_str("behind ");
-                escape(out, call);
+                escape(out, &call);
             }
             None => out.push_str("before the first change"),
         }
@@ -146,7 +150,7 @@ fn failures(out: &mut String, study: &CrashStudy) {
         let said = joined(&failure.findings, "\n");
         let recovery = format!("recovery: {}: {said}", failure.verdict);
         let told = [
-            headed("lost", &failure.lost),
+            headed("lost", &failure.lost_with_callers()),
             headed("left", &failure.folder),
         ]
         .concat();

@@ -272,11 +272,15 @@ pub(in crate::run) fn told(built: &Built, tried: &Tried, tree: &Tree) -> Failure
         Part::Size(above) => format!("{}: the size {above}", call(lost.step)),
         Part::Name(at) => format!("{}: {at}", call(lost.step)),
     };
+    let from = |step: usize| built.from.get(step).cloned().flatten();
+    let last = state.moment.checked_sub(1);
     Failure {
         state: state.number,
         moment: state.moment,
-        behind: state.moment.checked_sub(1).map(call),
+        behind: last.map(call),
+        behind_from: last.and_then(from),
         lost: state.lost.iter().map(lost).collect(),
+        lost_from: state.lost.iter().map(|lost| from(lost.step)).collect(),
         steps: state.lost.iter().map(|lost| lost.step).collect(),
         folder: differences(tree, &built.log.after(state.moment)),
         verdict: tried.judgement.verdict(),

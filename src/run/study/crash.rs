@@ -99,6 +99,8 @@ pub struct CrashStart {
     pub item: Item,
     /// The calls that changed the folder, made it durable, or promised something, in their order.
     pub calls: Vec<String>,
+    /// The functions that led to each of these, the innermost first, where they were recorded.
+    pub from: Vec<Option<String>>,
     /// For each of these the first behind which all of it is durable.
     pub durable_by: Vec<Option<usize>>,
     /// How many states are tried.
@@ -176,6 +178,7 @@ impl Suite<'_> {
         begin(&CrashStart {
             item: item.clone(),
             calls: built.calls.clone(),
+            from: built.from.clone(),
             durable_by: (0..built.calls.len())
                 .map(|step| pieces.durable_by(step))
                 .collect(),
