@@ -1,6 +1,7 @@
 //! From the calls that were seen to the log of what they changed.
 
 use super::calls::is_held;
+use super::looked::Looked;
 use super::making::Builder;
 use super::seen::{Act, FileId, Seen};
 use super::{Log, LogError, NodeId, Step, Tree};
@@ -26,17 +27,35 @@ pub struct Ended {
     pub stack: Option<Arc<Stack>>,
 }
 
+/// How the calls of a run ended, those that are looked at.
+#[derive(Debug, Default)]
+pub struct Ends {
+    /// In the order of their ends.
+    pub all: Vec<Ended>,
+    stack: Option<Arc<Stack>>,
+}
+
+impl Ends {
+    /// Sets the functions that led to the next call.
+    pub fn led_by(&mut self, stack: Arc<Stack>) {
+        self.stack = Some(stack);
+    }
+
+    /// Takes a call, where promises are made by sockets (`sends`) or are not.
+    pub fn take(&mut self, call: &Call, sends: bool) {
+        let stack = self.stack.take();
+        self.all.extend(Ended::of(call, sends, stack));
+    }
+}
+
 impl Ended {
-    /// How a call ended, if it is one that is looked at, where promises are made by sockets
-    /// (`sends`) or are not; without the functions that led to it.
-    #[must_use]
-    pub fn of(call: &Call, sends: bool) -> Option<Self> {
+    fn of(call: &Call, sends: bool, stack: Option<Arc<Stack>>) -> Option<Self> {
         let name = call.name().filter(|name| is_held(name, sends))?;
         Some(Self {
             thread: call.actor.tid.0,
             call: name,
             unentered: matches!(call.entry, Entry::Missing),
-            stack: None,
+            stack,
             returned: match call.outcome {
                 Outcome::Returned { time, value } => Some((time, value)),
                 Outcome::Restarted { time, errno } | Outcome::Interrupted { time, errno } => {
@@ -93,11 +112,15 @@ pub fn build(
     for end in ended {
         ends.entry(end.thread).or_default().push_back(end);
     }
+    let mut looked = Looked::default();
     // The last return of calls that changed something, and its thread.
     let mut busy: Option<(Nanos, u32)> = None;
     for it in &seen {
-        if let Act::Mapped { file, content } = &it.act {
-            builder.mapped(file, content);
+        if let Act::Mapped { .. } | Act::Stored { .. } = &it.act {
+            match looked.again(&it.act) {
+                Some((file, content)) => builder.mapped(file, content),
+                None => builder.doubt("what a mapped file held first was not seen".to_owned()),
+            }
             continue;
         }
         let end = ends.get_mut(&it.thread).and_then(VecDeque::pop_front);

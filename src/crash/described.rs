@@ -52,6 +52,7 @@ pub(super) fn described(seen: &Seen, value: u64) -> String {
         Act::Nameless { .. }
         | Act::SyncAll
         | Act::Mapped { .. }
+        | Act::Stored { .. }
         | Act::Unknown(_)
         | Act::Nothing => String::new(),
     };

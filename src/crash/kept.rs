@@ -305,7 +305,7 @@ pub(super) mod nanoseconds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crash::{Act, Opened};
+    use crate::crash::{Act, Opened, Page};
     use perf_records::units::Nanos;
 
     #[test]
@@ -352,6 +352,17 @@ mod tests {
                 Act::Mapped {
                     file: of(None),
                     content: b"x".to_vec(),
+                },
+            ),
+            seen(
+                "fsync",
+                Act::Stored {
+                    file: of(None),
+                    size: 3,
+                    pages: vec![Page {
+                        at: 1,
+                        bytes: b"\xffy".to_vec(),
+                    }],
                 },
             ),
         ];

@@ -16,7 +16,7 @@ mod allocate {
 }
 
 /// What a page of memory has, in which stores into mappings are told apart.
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 
 /// No file that is looked at is larger.
 pub(super) const LARGEST: u64 = 1 << 30;

@@ -1,6 +1,7 @@
 //! What is seen of the calls that change folders, each held for a moment before it is made.
 
 use super::kept;
+use super::looked::Page;
 use perf_records::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -284,13 +285,22 @@ pub enum Act {
     SyncAll,
     /// Maps a file to be written, shared with others.
     Maps(Opened),
-    /// The content of a file that is mapped for writing, shared with others.
+    /// The content of a file that is mapped for writing, shared with others, at the first look.
     Mapped {
         /// The file.
         file: Opened,
         /// All of it.
         #[serde(with = "kept::text")]
         content: Vec<u8>,
+    },
+    /// The same at a later look at that file.
+    Stored {
+        /// The file.
+        file: Opened,
+        /// Its size in bytes.
+        size: u64,
+        /// What differs from the look before.
+        pages: Vec<Page>,
     },
     /// Writes to the stream that promises are made on.
     Said(#[serde(with = "kept::text")] Vec<u8>),

@@ -15,7 +15,7 @@ use super::probes;
 use super::session::{SessionError, system};
 use super::setting::{Fired, Observer, ProbedFile, Setting};
 use super::{Bench, Control, Extras, Patience, RunError, follow};
-use crate::crash::Ended;
+use crate::crash::Ends;
 use crate::matching::forget_begins;
 use crate::plan::Plan;
 use crate::trace::{Builder, Trace, View};
@@ -164,7 +164,7 @@ pub(super) fn started(
     let kept = seen_of.map(|(before, witnessed)| crash::keep(before, witnessed));
     if let (Some((before, witnessed)), Some(crash)) = (seen, &plan.crash) {
         let left = crash::looks(outside, &crash.watch);
-        let ended = std::mem::take(&mut collector.ended);
+        let ended = std::mem::take(&mut collector.ended).all;
         crash::conclude(plan, &mut run, left, (before, witnessed, ended));
     }
     let saving = collector.saving.take();
@@ -245,7 +245,7 @@ pub(super) struct Collector<'a> {
     /// All calls that faults are about, those of loaders and before the mark as well.
     faulted: Option<Builder>,
     /// How the calls ended that may have changed the working directory.
-    pub(super) ended: Vec<Ended>,
+    pub(super) ended: Ends,
     error: Option<RunError>,
 }
 
@@ -263,7 +263,7 @@ impl<'a> Collector<'a> {
             handed: BTreeSet::new(),
             builder: Builder::new(plan.keeps_order()),
             needing: Needing::of(&plan.events),
-            ended: Vec::new(),
+            ended: Ends::default(),
             faulted: (!plan.faults.is_empty()).then(|| Builder::new(true)),
             error: None,
         }
@@ -348,8 +348,7 @@ impl Observer for Collector<'_> {
             self.handed
                 .extend(uring::hands_over(call).then(|| uring::AIO.to_owned()));
             if let Some(crash) = crash {
-                let sends = crash.acknowledged.are_sent();
-                self.ended.extend(Ended::of(call, sends));
+                self.ended.take(call, crash.acknowledged.are_sent());
             }
             if self.evading.is_none() {
                 self.evading = events.evades_tracepoint(call);
@@ -384,10 +383,8 @@ impl Observer for Collector<'_> {
         let faulted = self.faulted.iter_mut();
         faulted.for_each(|faulted| faulted.led_by(Arc::clone(stack)));
         self.builder.led_by(Arc::clone(stack));
-        let known = self.ended.len();
+        self.ended.led_by(Arc::clone(stack));
         self.observe(observation);
-        let ended = self.ended.iter_mut().skip(known);
-        ended.for_each(|ended| ended.stack = Some(Arc::clone(stack)));
     }
 
     fn event(&mut self, fired: &Fired<'_>) {

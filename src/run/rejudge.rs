@@ -192,7 +192,7 @@ fn replay(bench: &Bench<'_>, plan: &Plan, recording: &RecordedRun) -> Result<Run
     if let Some(kept) = recording.changes() {
         let (before, witnessed) = crash::kept(kept);
         let left = run.left.clone();
-        let ended = std::mem::take(&mut collector.ended);
+        let ended = std::mem::take(&mut collector.ended).all;
         crash::conclude(plan, &mut run, |_| left, (before, witnessed, ended));
     }
     let (run, _) = collector.finish(run, &bench.signatures)?;

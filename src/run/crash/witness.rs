@@ -3,7 +3,7 @@
 use super::of_bits::Settling;
 use super::of_call::{MOST, OfCall};
 use super::of_sockets::Stream;
-use crate::crash::{Act, Opened, Seen, Synced, Watched, is_held};
+use crate::crash::{Act, Looked, Opened, Seen, Synced, Watched, is_held};
 use crate::plan::{REFUSED, watched as watched_calls};
 use crate::run::gate::TRACER;
 use perf_live::events::{Counted, Counter, EventRequest};
@@ -48,6 +48,7 @@ pub(in crate::run) struct Witness<'a> {
     seen: Vec<Seen>,
     /// The files of the folder that are mapped for writing.
     mapped: Vec<(Opened, File)>,
+    looked: Looked,
     /// The last call that was let go on and may change something.
     last: Option<Last>,
     /// The file of the call that is held, if the call may take permissions away.
@@ -122,6 +123,7 @@ impl<'a> Witness<'a> {
             paths,
             seen: Vec::new(),
             mapped: Vec::new(),
+            looked: Looked::default(),
             last: None,
             settling: None,
             opens_other: false,
@@ -225,7 +227,7 @@ impl<'a> Witness<'a> {
                         thread,
                         call: name,
                         time: monotonic_now(),
-                        act: Act::Mapped { file, content },
+                        act: self.looked.look(file, content),
                         left: None,
                     });
                     continue;
