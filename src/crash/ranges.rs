@@ -42,33 +42,61 @@ impl Builder {
             return;
         }
         let has = |flag: u32| mode & flag != 0;
+        if has(allocate::COLLAPSE) || has(allocate::INSERT) {
+            self.move_bytes(node, content, (at, length, has(allocate::INSERT)), call);
+            return;
+        }
+        if has(allocate::PUNCH_HOLE) || has(allocate::ZERO) {
+            self.clear(node, &content, (at, end.min(old)), call);
+        }
+        if !has(allocate::KEEP_SIZE) && end > old {
+            let change = Change::Truncate { node, size: end };
+            self.step(Step::Change(change), call);
+        }
+    }
+
+    /// Takes bytes out of a file, or zeros in. Before it does so the kernel writes what is in front
+    /// of the file's end (`filemap_write_and_wait_range()`), and the blocks behind all move.
+    fn move_bytes(
+        &mut self,
+        node: NodeId,
+        content: Vec<u8>,
+        (at, length, inserts): (u64, u64, bool),
+        call: &str,
+    ) {
         let mut new = content.clone();
-        let (from, to) = (at as usize, end as usize);
-        if has(allocate::COLLAPSE) {
-            new.drain(from.min(new.len())..to.min(new.len()));
-        } else if has(allocate::INSERT) {
-            let from = from.min(new.len());
-            new.splice(from..from, std::iter::repeat_n(0, to - from));
+        let from = (at as usize).min(new.len());
+        if inserts {
+            new.splice(from..from, std::iter::repeat_n(0, length as usize));
         } else {
-            if !has(allocate::KEEP_SIZE) && end > old {
-                new.resize(to, 0);
-            }
-            if has(allocate::PUNCH_HOLE) || has(allocate::ZERO) {
-                let end = to.min(new.len());
-                if let Some(part) = new.get_mut(from.min(end)..end) {
-                    part.fill(0);
-                }
-            }
+            new.drain(from..from.saturating_add(length as usize).min(new.len()));
         }
         if new == content {
             return;
         }
-        let from = from.min(new.len());
         let change = Change::Range {
             node,
             at: from as u64,
             bytes: new.get(from..).unwrap_or_default().into(),
             size: new.len() as u64,
+        };
+        self.step(Step::Change(change), call);
+    }
+
+    /// Makes bytes of a file zeros, which are written as others: what a file system has blocks for
+    /// it takes away, and what lies beside these in a block it overwrites in memory
+    /// (`ext4_zero_partial_blocks()`). Nothing else of the file is written with that.
+    fn clear(&mut self, node: NodeId, content: &[u8], (from, to): (u64, u64), call: &str) {
+        let there = content.get(from as usize..to as usize).unwrap_or_default();
+        let is_set = |byte: &u8| *byte != 0;
+        let first = there.iter().position(is_set);
+        let Some((first, last)) = first.zip(there.iter().rposition(is_set)) else {
+            return;
+        };
+        let change = Change::Write {
+            node,
+            at: from + first as u64,
+            bytes: vec![0; last + 1 - first].into(),
         };
         self.step(Step::Change(change), call);
     }

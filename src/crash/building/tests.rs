@@ -381,6 +381,45 @@ fn a_way_to_make_room_that_is_not_known_is_not_known() {
 }
 
 #[test]
+fn room_is_made_as_a_size_and_what_is_cleared_as_zeros_alone() {
+    let of = |mode, at, length| {
+        let act = Act::Allocate {
+            file: opened(Some("old"), 1),
+            mode,
+            at,
+            length,
+        };
+        let log = built(vec![("fallocate", act, 0)]).log;
+        log.steps()[..log.steps().len() - 1].to_vec()
+    };
+    let node = NodeId(1);
+    let size = |size| Step::Change(Change::Truncate { node, size });
+    let zeros = |at, length| {
+        let bytes = vec![0; length].into();
+        Step::Change(Change::Write { node, at, bytes })
+    };
+    let moved = |at, bytes: &[u8], size| {
+        let bytes = bytes.into();
+        Step::Change(Change::Range {
+            node,
+            at,
+            bytes,
+            size,
+        })
+    };
+    // It holds "old". None of the flags, FALLOC_FL_KEEP_SIZE, and with PUNCH_HOLE.
+    assert_eq!(of(0, 0, 2), []);
+    assert_eq!(of(0, 1, 9), [size(10)]);
+    assert_eq!(of(1, 0, 9), []);
+    assert_eq!(of(3, 1, 9), [zeros(1, 2)]);
+    assert_eq!(of(3, 5, 9), []);
+    // FALLOC_FL_ZERO_RANGE, COLLAPSE_RANGE and INSERT_RANGE.
+    assert_eq!(of(0x10, 2, 9), [zeros(2, 1), size(11)]);
+    assert_eq!(of(0x8, 0, 1), [moved(0, b"ld", 2)]);
+    assert_eq!(of(0x20, 1, 2), [moved(1, b"\0\0ld", 5)]);
+}
+
+#[test]
 fn an_inode_that_comes_again_is_the_file_that_was_mapped_last() {
     let stored = Act::Mapped {
         file: opened(None, 1),

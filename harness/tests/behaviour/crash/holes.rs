@@ -253,3 +253,37 @@ fn a_filter_that_has_calls_refused_by_a_tracer_makes_the_run_incomplete() {
     );
     crash(&python(&script("141 if is_arm else 140"), held), 0, &[]);
 }
+
+#[test]
+fn what_is_allocated_or_cleared_may_be_on_the_disk_before_what_was_written_beside_it() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // fallocate(2) of new room, and with FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE.
+    let script = |mode: u32, length: u32, sync: &str| {
+        format!(
+            "import ctypes, os\nfile = os.open('old', os.O_RDWR)\n\
+             os.pwrite(file, b'x' * 8192, 0)\nos.fsync(file)\nos.pwrite(file, b'NEW', 4096)\n{sync}\n\
+             assert ctypes.CDLL(None).fallocate(file, {mode}, ctypes.c_long(0), ctypes.c_long({length})) == 0\n\
+             os.fsync(os.open('.', os.O_RDONLY))"
+        )
+    };
+    // In pieces of a page, so that there are few states.
+    let held = |is_done: &str| {
+        format!(
+            "model: {{ base: posix, torn: 4096 }}, \
+             recovers: {{ shell: '{is_done} || grep -q NEW old' }}"
+        )
+    };
+    for (mode, length, not_done) in [
+        (0, 12288, "[ $(stat -c %s old) -le 8192 ]"),
+        (3, 4096, "head -c 1 old | grep -q [ox]"),
+    ] {
+        let held = held(not_done);
+        crash(&python(&script(mode, length, ""), &held), 1, &[]);
+        crash(
+            &python(&script(mode, length, "os.fsync(file)"), &held),
+            0,
+            &[],
+        );
+    }
+}

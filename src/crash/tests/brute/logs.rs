@@ -197,6 +197,14 @@ fn step(dice: &mut Dice) -> Step {
                 attribute,
             }
         }
+        15 if dice.below(3) == 0 => {
+            let at = dice.below(9);
+            return Step::SyncRange {
+                node: file,
+                range: at..at + 1 + dice.below(8),
+                only_data: dice.coin(),
+            };
+        }
         15 | 16 => {
             return Step::Sync {
                 node: any,

@@ -1,5 +1,6 @@
 //! The definition, written down the slow way.
 
+mod syncs;
 mod uncovered;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -255,8 +256,18 @@ pub(crate) fn pieces(log: &Log, model: &Model) -> Vec<Piece> {
                     disk.apply(&piece.ops);
                 }
             }
-            Step::Sync { node, only_data } => sync(step, *node, *only_data, model, &mut pieces),
-            Step::SyncRange { .. } => unreachable!("no random log has one"),
+            Step::Sync { node, only_data } => {
+                syncs::all(step, (*node, *only_data), model, &mut pieces);
+            }
+            Step::SyncRange {
+                node,
+                range,
+                only_data,
+            } => {
+                let start = Disk::of(log).files[node].size;
+                let of = (*node, *only_data);
+                syncs::range(step, of, (range, start), model, &mut pieces);
+            }
             Step::SyncAll => {
                 let flushed = |piece: &&mut Piece| model.sync_all_flushes || piece.class != 'd';
                 pieces
@@ -283,39 +294,6 @@ pub(crate) fn pieces(log: &Log, model: &Model) -> Vec<Piece> {
         }
         if !changed {
             return pieces;
-        }
-    }
-}
-
-fn sync(step: usize, node: NodeId, only_data: bool, model: &Model, pieces: &mut [Piece]) {
-    let last = pieces.iter().rposition(|piece| {
-        if only_data {
-            &piece.sizes
-        } else {
-            &piece.inodes
-        }
-        .contains(&node)
-    });
-    let z = format!("z{}", node.0);
-    for (index, piece) in pieces.iter_mut().enumerate() {
-        let (s, m, n) = (
-            format!("s{}.", node.0),
-            format!("m{}.", node.0),
-            format!("n{}/", node.0),
-        );
-        let own = piece.locations.iter().any(|location| {
-            *location == z
-                || location.starts_with(&s)
-                || location.starts_with(&n)
-                || (!only_data && location.starts_with(&m))
-        });
-        let journal = "nac".contains(piece.class);
-        let committed = model.sync_commits && journal && last.is_some_and(|last| index <= last);
-        let gives = piece.gives.contains(&node);
-        let brought =
-            model.sync_brings_name && gives && (!only_data || piece.sizes.contains(&node));
-        if own || committed || brought {
-            piece.durable = piece.durable.or(Some(step));
         }
     }
 }
