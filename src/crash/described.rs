@@ -32,6 +32,9 @@ pub(super) fn described(seen: &Seen, value: u64) -> String {
             Begin::At(at) => format!("{}, {value} bytes at {at}", opened(file)),
             Begin::End => format!("{}, {value} bytes at the end", opened(file)),
         },
+        Act::Cloned { file, at, bytes } => {
+            format!("{}, {} bytes at {at}", opened(file), bytes.len())
+        }
         Act::Truncate { file, size } => format!("{}, {size}", target(file)),
         Act::Allocate {
             file, at, length, ..

@@ -61,7 +61,7 @@ pub enum Change {
         /// The size in bytes afterwards.
         size: u64,
     },
-    /// `fallocate`, `FICLONE`: all at once, the file holds `bytes` at `at` and is `size` long. What
+    /// `fallocate`: all at once, the file holds `bytes` at `at` and is `size` long. What
     /// lies elsewhere within both sizes stays.
     Range {
         /// The file.

@@ -300,6 +300,19 @@ impl Builder {
                     self.step(sync, call);
                 }
             }
+            // The kernel writes it first, and file systems share an extent after the other: no more
+            // of it is relied on than of a write.
+            Act::Cloned { file, at, bytes } => {
+                let node = self.opened(file)?;
+                self.takes_bits(node, seen.left, call);
+                let (at, end) = (*at, at.saturating_add(bytes.len() as u64));
+                if end > LARGEST {
+                    self.doubt(format!("`{call}` makes a file too large to be kept"));
+                } else if end > at {
+                    let bytes = bytes.as_slice().into();
+                    self.step(Step::Change(Change::Write { node, at, bytes }), call);
+                }
+            }
             Act::Truncate { file, size } => {
                 let node = self.target(file)?;
                 if *size > LARGEST {

@@ -215,6 +215,16 @@ pub enum Act {
         /// Whether it is a sync as well.
         synced: Synced,
     },
+    /// Lets a file share what another one holds (`FICLONE`).
+    Cloned {
+        /// The file.
+        file: Opened,
+        /// From this offset on.
+        at: u64,
+        /// What it holds there then.
+        #[serde(with = "kept::text")]
+        bytes: Vec<u8>,
+    },
     /// Sets a size.
     Truncate {
         /// The file.

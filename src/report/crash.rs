@@ -49,6 +49,7 @@ pub fn crashed_json(out: &mut String, study: &CrashStudy, written: Option<&Path>
         line.put("model", &study.crashed.model);
         line.put("tried", study.crashed.tried);
         line.put("of_about_log2", study.crashed.of_about);
+        line.put("seed", study.crashed.of_about.map(|_| study.crashed.seed));
         line.put("failed", study.crashed.failed);
         line.put("unknown", &study.crashed.unknown);
         line.put("worst", study.crashed.worst.as_ref().map(|it| it.state));

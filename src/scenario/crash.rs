@@ -3,6 +3,7 @@
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt::{Display, Write};
 
 use super::expect::{ExpectedOutput, WrittenExit};
 use super::flexible::{Entries, Flexible, Text, deserialize_flexible};
@@ -138,9 +139,35 @@ pub(super) struct WrittenModel(pub(super) Model);
 pub(super) struct ModelMapping {
     /// The model that all else is as in.
     base: ModelName,
-    /// Into pieces of how many bytes the data of a write may be torn.
-    torn: Option<ByteSize>,
+    /// Into pieces of how many bytes the data of a write may be torn; 0: into none.
+    torn: Option<Unit>,
+    /// In steps of how many bytes a write that appends makes the file grow; 0: at once.
+    page: Option<Unit>,
+    /// Whether the size of an append never comes before the data of the blocks that it begins.
+    size_after_data: Option<bool>,
+    /// Whether changes of names, attributes and ends of files reach the disk in their order.
+    folders_in_order: Option<bool>,
+    /// Whether a sync makes all earlier ones of these durable.
+    sync_commits: Option<bool>,
+    /// Whether a sync of a file makes the names durable that it was given.
+    sync_brings_name: Option<bool>,
+    /// Whether a rename that replaces a file comes behind the growth of what it moves.
+    replace_after_data: Option<bool>,
+    /// Whether a sync of a file finds that its name was exchanged.
+    exchange_touches: Option<bool>,
+    /// Whether a file that moves to another folder is never in both.
+    moves_whole: Option<bool>,
+    /// Whether `sync` and `syncfs` make durable what was written over other data.
+    sync_all_flushes: Option<bool>,
+    /// Whether a file that is emptied and then gets a name may be as long as before.
+    emptied_uncovers: Option<bool>,
+    /// Whether all changes reach the disk in their order, none torn.
+    in_order: Option<bool>,
 }
+
+/// Into pieces of how many bytes something is cut; 0: into none.
+#[derive(Debug)]
+struct Unit(u64);
 
 #[derive(Debug)]
 struct ModelName(Model);
@@ -185,6 +212,23 @@ impl Flexible for Promises {
     }
 }
 
+impl Flexible for Unit {
+    const EXPECTED: &'static str = "a number of bytes, as it is or as `4KiB`";
+    type Mapping = super::flexible::NoMapping;
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        either([number(0), <ByteSize as Flexible>::schema(generator)])
+    }
+
+    fn from_text(text: &str) -> Option<Result<Self, String>> {
+        Some(ByteSize::from_text(text)?.map(|ByteSize(bytes)| Self(bytes)))
+    }
+
+    fn from_number(number: u64) -> Option<Result<Self, String>> {
+        Some(Ok(Self(number)))
+    }
+}
+
 impl Text for ModelName {
     const EXPECTED: &'static str = "`posix`, `ext4`, `xfs`, `btrfs` or `ordered`";
 
@@ -216,11 +260,73 @@ impl Flexible for WrittenModel {
     }
 
     fn from_mapping(mapping: ModelMapping) -> Option<Result<Self, String>> {
-        let base = mapping.base.0;
-        Some(Ok(Self(match mapping.torn {
-            Some(ByteSize(torn)) => Model { torn, ..base },
-            None => base,
-        })))
+        let mut model = mapping.base.0;
+        let mut differs = String::new();
+        let mut differ = |key: &str, value: &dyn Display| {
+            // Writing to a string never fails.
+            let _ = write!(differs, ", {key}: {value}");
+        };
+        for (key, written, size) in [
+            ("torn", mapping.torn, &mut model.torn),
+            ("page", mapping.page, &mut model.page),
+        ] {
+            if let Some(Unit(bytes)) = written {
+                *size = bytes;
+                differ(key, &bytes);
+            }
+        }
+        let switches = [
+            (
+                "size_after_data",
+                mapping.size_after_data,
+                &mut model.size_after_data,
+            ),
+            (
+                "folders_in_order",
+                mapping.folders_in_order,
+                &mut model.folders_in_order,
+            ),
+            (
+                "sync_commits",
+                mapping.sync_commits,
+                &mut model.sync_commits,
+            ),
+            (
+                "sync_brings_name",
+                mapping.sync_brings_name,
+                &mut model.sync_brings_name,
+            ),
+            (
+                "replace_after_data",
+                mapping.replace_after_data,
+                &mut model.replace_after_data,
+            ),
+            (
+                "exchange_touches",
+                mapping.exchange_touches,
+                &mut model.exchange_touches,
+            ),
+            ("moves_whole", mapping.moves_whole, &mut model.moves_whole),
+            (
+                "sync_all_flushes",
+                mapping.sync_all_flushes,
+                &mut model.sync_all_flushes,
+            ),
+            (
+                "emptied_uncovers",
+                mapping.emptied_uncovers,
+                &mut model.emptied_uncovers,
+            ),
+            ("in_order", mapping.in_order, &mut model.in_order),
+        ];
+        for (key, written, switch) in switches {
+            if let Some(is_on) = written {
+                *switch = is_on;
+                differ(key, &is_on);
+            }
+        }
+        model.name.push_str(&differs);
+        Some(Ok(Self(model)))
     }
 }
 
@@ -238,4 +344,4 @@ impl Flexible for MostStates {
     }
 }
 
-deserialize_flexible!(Promises, ModelName, WrittenModel, MostStates);
+deserialize_flexible!(Promises, Unit, ModelName, WrittenModel, MostStates);

@@ -13,6 +13,8 @@ pub struct Crashed {
     pub tried: usize,
     /// How many there are, as a power of two, where not all were tried.
     pub of_about: Option<u32>,
+    /// What chose among them then.
+    pub seed: u64,
     /// How many of them the recovery failed on.
     pub failed: usize,
     /// On how many of them its program could not be executed.
@@ -102,7 +104,10 @@ impl Crashed {
         let states = if tried == 1 { "state" } else { "states" };
         match self.of_about {
             None => format!("{tried} {states}, all that `{model}` allows"),
-            Some(power) => format!("{tried} {states} of about 2^{power} that `{model}` allows"),
+            Some(power) => format!(
+                "{tried} {states} of about 2^{power} that `{model}` allows, by the seed {}",
+                self.seed
+            ),
         }
     }
 

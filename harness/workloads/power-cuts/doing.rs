@@ -8,15 +8,18 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use nix::fcntl::{AT_FDCWD, PosixFadviseAdvice, RenameFlags, posix_fadvise, renameat2};
+use nix::fcntl::{
+    AT_FDCWD, FallocateFlags, PosixFadviseAdvice, RenameFlags, fallocate, posix_fadvise, renameat2,
+};
 use nix::unistd::syncfs;
 use perf_live::sys::xattr;
 use trace_harness::crash::{Attribute, Change, Kind, NodeId, Place, Step, Tree};
 
 use crate::machine::Recorded;
-use crate::programs::{Meanwhile, Program};
+use crate::programs::{Meanwhile, Program, clears};
 
 type Failed = Box<dyn Error>;
+type Done = Result<(), Failed>;
 
 impl Program {
     /// Makes the folder, writes it to the disk, and runs the program with a mark behind each step.
@@ -31,7 +34,8 @@ impl Program {
         recorded.mark("begun")?;
         for (at, (step, meanwhile)) in self.log.steps().iter().zip(&self.meanwhile).enumerate() {
             let failed = |error: Failed| format!("step {at}, {step:?}: {error}");
-            take(step, &self.log.after(at), &folder).map_err(failed)?;
+            let next = self.log.steps().get(at + 1);
+            take((step, next), &self.log.after(at), &folder).map_err(failed)?;
             recorded.mark(&format!("{}", at + 1))?;
             let tree = self.log.after(at + 1);
             happen(meanwhile, &tree, &folder, (&beside, at)).map_err(failed)?;
@@ -75,8 +79,44 @@ fn spot(tree: &Tree, place: &Place, folder: &Path) -> Result<PathBuf, Failed> {
     Ok(path(tree, place.folder, folder)?.join(name(&place.name)))
 }
 
+/// Writes, or takes room away: zeros stand for that. `next` is the step behind, which may say that
+/// the write is a sync.
+fn write((node, file): (NodeId, &Path), at: u64, bytes: &[u8], next: Option<&Step>) -> Done {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    if clears(bytes) {
+        let kept = FallocateFlags::FALLOC_FL_KEEP_SIZE;
+        let way = match bytes.len() % 2 {
+            0 => FallocateFlags::FALLOC_FL_PUNCH_HOLE,
+            _ => FallocateFlags::FALLOC_FL_ZERO_RANGE,
+        };
+        let (from, length) = (i64::try_from(at)?, i64::try_from(bytes.len())?);
+        return Ok(fallocate(options.open(file)?, kept | way, from, length)?);
+    }
+    if let Some(Step::SyncRange { only_data, .. }) = next.filter(|next| is_sync(next, node)) {
+        options.custom_flags(match only_data {
+            true => libc::O_DSYNC,
+            false => libc::O_SYNC,
+        });
+    }
+    Ok(options.open(file)?.write_all_at(bytes, at)?)
+}
+
+fn is_sync(step: &Step, of: NodeId) -> bool {
+    matches!(step, Step::SyncRange { node, .. } if *node == of)
+}
+
+/// Sets a size; a larger one by room that is allocated, where it is even.
+fn resize(file: &File, size: u64) -> Done {
+    match file.metadata()?.len() < size && size % 2 == 0 {
+        true => fallocate(file, FallocateFlags::empty(), 0, i64::try_from(size)?)?,
+        false => file.set_len(size)?,
+    }
+    Ok(())
+}
+
 /// Makes a step on the folder, which is as the tree before it.
-fn take(step: &Step, tree: &Tree, folder: &Path) -> Result<(), Failed> {
+fn take((step, next): (&Step, Option<&Step>), tree: &Tree, folder: &Path) -> Done {
     let open = |id: NodeId| -> Result<File, Failed> {
         let path = path(tree, id, folder)?;
         let writes = path.is_file();
@@ -111,8 +151,11 @@ fn take(step: &Step, tree: &Tree, folder: &Path) -> Result<(), Failed> {
                 };
                 renameat2(AT_FDCWD, &from, AT_FDCWD, &to, flags)?;
             }
-            Change::Write { node, at, bytes } => open(*node)?.write_all_at(bytes, *at)?,
-            Change::Truncate { node, size } => open(*node)?.set_len(*size)?,
+            Change::Write { node, at, bytes } => {
+                let file = path(tree, *node, folder)?;
+                write((*node, &file), *at, bytes, next)?;
+            }
+            Change::Truncate { node, size } => resize(&open(*node)?, *size)?,
             Change::Set {
                 node,
                 attribute: Attribute::Mode(mode),
@@ -140,8 +183,8 @@ fn take(step: &Step, tree: &Tree, folder: &Path) -> Result<(), Failed> {
                 file.sync_all()?;
             }
         }
-        // No program here has one.
-        Step::SyncRange { .. } => return Err("a sync that cannot be made".into()),
+        // The write before it was one.
+        Step::SyncRange { .. } => {}
         Step::SyncAll => syncfs(File::open(folder)?)?,
         Step::Acknowledged => {}
     }

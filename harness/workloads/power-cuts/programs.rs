@@ -88,7 +88,9 @@ impl Program {
                 continue;
             };
             let mut more = steps.clone();
+            let synced = synced_with(dice, &next);
             more.push(next);
+            more.extend(synced);
             if let Ok(made) = make(&more) {
                 (steps, log) = (more, Ok(made));
             }
@@ -99,6 +101,24 @@ impl Program {
         let meanwhile = meanwhile.collect();
         Self { log, meanwhile }
     }
+}
+
+/// A sync that the call of a step makes beside, if one does: a write with `O_DSYNC` or `O_SYNC`.
+fn synced_with(dice: &mut Dice, step: &Step) -> Option<Step> {
+    let Step::Change(Change::Write { node, at, bytes }) = step else {
+        return None;
+    };
+    let is_synced = dice.below(5) == 0 && !clears(bytes);
+    is_synced.then(|| Step::SyncRange {
+        node: *node,
+        range: *at..*at + bytes.len() as u64,
+        only_data: dice.below(2) == 0,
+    })
+}
+
+/// Whether these bytes of a file are taken away instead of written: no write here is of zeros.
+pub(crate) fn clears(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0)
 }
 
 /// Writes a new file and renames it over another.
@@ -263,11 +283,18 @@ fn step(dice: &mut Dice, tree: &Tree, steps: &[Step]) -> Option<Step> {
         17..32 => write(file?, size(file?)),
         32..42 => write(file?, dice.below(size(file?))),
         42..45 => write(file?, size(file?) + *dice.of(&SIZES)?),
-        45..48 => Change::Truncate {
+        45..47 => Change::Truncate {
             node: file?,
             size: 0,
         },
-        48..53 => Change::Truncate {
+        47..50 => {
+            let (node, at) = (file?, dice.below(size(file?)));
+            let most = size(node).checked_sub(at).filter(|most| *most > 0)?;
+            let length = length.min(most);
+            let bytes = vec![0; usize::try_from(length).ok()?].into();
+            Change::Write { node, at, bytes }
+        }
+        50..53 => Change::Truncate {
             node: file?,
             size: dice.below(size(file?)),
         },

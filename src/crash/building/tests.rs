@@ -381,6 +381,22 @@ fn a_way_to_make_room_that_is_not_known_is_not_known() {
 }
 
 #[test]
+fn a_file_that_shares_blocks_of_another_has_its_bytes_like_written_ones() {
+    let of = |at| {
+        let (file, bytes) = (opened(Some("old"), 1), b"NEW".to_vec());
+        built(vec![("ioctl", Act::Cloned { file, at, bytes }, 0)])
+    };
+    assert_eq!(content(&of(1), "old"), Some(b"oNEW".to_vec()));
+    let write = Change::Write {
+        node: NodeId(1),
+        at: 1,
+        bytes: b"NEW".to_vec().into(),
+    };
+    assert_eq!(of(1).log.steps().first(), Some(&Step::Change(write)));
+    assert_eq!(of(1 << 30).unknown.len(), 1);
+}
+
+#[test]
 fn room_is_made_as_a_size_and_what_is_cleared_as_zeros_alone() {
     let of = |mode, at, length| {
         let act = Act::Allocate {

@@ -160,6 +160,7 @@ pub(in crate::run) fn explore(
     let mut crashed = Crashed {
         model: plan.model.name.clone(),
         unknown: built.unknown.clone(),
+        seed: plan.seed,
         is_idle: !built.log.changes(),
         ..Crashed::default()
     };

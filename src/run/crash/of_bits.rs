@@ -27,6 +27,7 @@ impl Settling {
             Act::Mode { mode, .. } => mode & OF_GROUP,
             Act::Open { .. }
             | Act::Write { .. }
+            | Act::Cloned { .. }
             | Act::Truncate { .. }
             | Act::Allocate { .. }
             | Act::Permissions { .. }

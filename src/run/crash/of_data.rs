@@ -192,16 +192,49 @@ impl OfCall<'_> {
         };
         Ok(match file.filter(|_| is_here) {
             None => Act::Nothing,
-            Some(_) if SHARING.contains(&request) => {
-                Act::Unknown("blocks of another file were shared (`FICLONE`)".to_owned())
-            }
+            Some(to) if [CLONE, CLONE_RANGE].contains(&request) => self.cloned(request, to)?,
             Some(_) => Act::Unknown(format!("what `ioctl` {request:#x} does is not known")),
         })
     }
+
+    /// A file that shares the blocks of another one from now on: it holds the same bytes.
+    fn cloned(&mut self, request: u32, to: OpenFile) -> io::Result<Act> {
+        let argument = self.word(2);
+        let (from, start, length, at) = if request == CLONE {
+            (self.number(2), 0, 0, 0)
+        } else {
+            // struct file_clone_range: src_fd, src_offset, src_length, dest_offset.
+            let word = |place: u64| self.look.word(argument.wrapping_add(8 * place));
+            (word(0)? as i32, word(1)?, word(2)?, word(3)?)
+        };
+        let Some(file) = self.opened(&to)? else {
+            return Ok(Act::Nothing);
+        };
+        let source = self.look.descriptor(from)?.filter(OpenFile::is_regular);
+        let Some(source) = source else {
+            return Ok(Act::Nothing);
+        };
+        let again = source.again()?;
+        // No length means to the end.
+        let length = match length {
+            0 => again.metadata()?.len().saturating_sub(start),
+            length => length,
+        };
+        if length > MOST {
+            let why = "more of a file was shared with another (`FICLONE`) than is looked at";
+            return Ok(Act::Unknown(why.to_owned()));
+        }
+        let mut bytes = vec![0; length as usize];
+        let there = read_at(&again, &mut bytes, start)?;
+        bytes.truncate(there);
+        self.about = Some(to.file);
+        Ok(Act::Cloned { file, at, bytes })
+    }
 }
 
-/// `FICLONE`, `FICLONERANGE`, `FIDEDUPERANGE`, include/uapi/linux/fs.h.
-const SHARING: [u32; 3] = [0x4004_9409, 0x4020_940d, 0xc018_9436];
+/// `FICLONE` and `FICLONERANGE`, include/uapi/linux/fs.h.
+const CLONE: u32 = 0x4004_9409;
+const CLONE_RANGE: u32 = 0x4020_940d;
 
 /// Requests that change no file: `FIBMAP`, `FIGETBSZ`, `FIONBIO`, `FIONCLEX`, `FIOCLEX`,
 /// `FIOASYNC`, `FIONREAD`, `FS_IOC_GETFLAGS`, `FS_IOC_GETVERSION`, `FS_IOC_FSGETXATTR`, `FS_IOC_GETFSLABEL`,

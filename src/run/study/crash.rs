@@ -164,9 +164,11 @@ impl Suite<'_> {
         }
         let pieces = Pieces::new(&built.log, &crash.model);
         let most = options.states.unwrap_or(crash.states);
-        let explored = pieces.explore(most, options.seed.unwrap_or(crash.seed));
+        let seed = options.seed.unwrap_or(crash.seed);
+        let explored = pieces.explore(most, seed);
         let mut crashed = Crashed {
             model: crash.model.name.clone(),
+            seed,
             of_about: match explored.coverage() {
                 Coverage::All(_) => None,
                 Coverage::Some { below_log2 } => Some(below_log2),

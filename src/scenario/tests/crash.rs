@@ -1,7 +1,10 @@
 //! What a power cut may leave.
 
+use crate::crash::Model;
 use crate::scenario::{self, CrashSpec, Promises};
 use std::path::Path;
+
+const REFERENCE: &str = include_str!("../../../scenarios/README.md");
 
 fn read(crash: &str) -> Result<CrashSpec, (String, usize, usize)> {
     let text = format!(
@@ -32,7 +35,64 @@ fn a_model_is_one_by_name_or_differs_from_one() {
     assert!(model("ext4").sync_commits && model("ordered").in_order);
     let differs = model("{ base: ext4, torn: 1KiB }");
     assert_eq!((differs.torn, differs.sync_commits), (1024, true));
+    // Reports do not take it for the model that it differs from.
+    assert_eq!(differs.name, "ext4, torn: 1024");
+    let differs = model("{ base: posix, page: 0, sync_commits: true, moves_whole: false }");
+    let expected = Model {
+        name: "posix, page: 0, sync_commits: true, moves_whole: false".to_owned(),
+        page: 0,
+        sync_commits: true,
+        ..Model::default()
+    };
+    assert_eq!(differs, expected);
 }
+
+#[test]
+fn the_reference_shows_what_each_model_says_and_each_key_of_it_may_differ() {
+    let row = |key: &str| {
+        let begins = format!("| `{key}` |");
+        let row = REFERENCE.lines().find(|line| line.starts_with(&begins));
+        let cells = row.unwrap_or_else(|| panic!("{key}")).split('|');
+        let cells: Vec<&str> = cells.map(str::trim).skip(3).collect();
+        cells[..Model::NAMES.len()].to_vec()
+    };
+    for (column, base) in Model::NAMES.into_iter().enumerate() {
+        // What every key says of it makes any other model the same.
+        for other in Model::NAMES {
+            let of = |key: &str| {
+                let value = match row(key)[column] {
+                    "yes" => "true",
+                    "no" => "false",
+                    number => number,
+                };
+                format!(", {key}: {value}")
+            };
+            let written: String = KEYS.into_iter().map(of).collect();
+            let text = format!(
+                "crash: {{ model: {{ base: {other}{written} }}, recovers: {{ run: [x] }} }}"
+            );
+            let model = read(&text).expect("crash").model;
+            let name = base.to_owned();
+            assert_eq!(Some(Model { name, ..model }), Model::named(base), "{base}");
+        }
+    }
+}
+
+/// The keys of a model.
+const KEYS: [&str; 12] = [
+    "torn",
+    "page",
+    "size_after_data",
+    "folders_in_order",
+    "sync_commits",
+    "sync_brings_name",
+    "replace_after_data",
+    "exchange_touches",
+    "moves_whole",
+    "sync_all_flushes",
+    "emptied_uncovers",
+    "in_order",
+];
 
 #[test]
 fn a_power_cut_changes_the_folders_that_are_watched_or_all() {
