@@ -8,7 +8,7 @@ use super::{
 };
 use crate::crash::{self, Model, Watched};
 use crate::matching::Expected;
-use crate::scenario::{KeyPath, Promises, Scenario};
+use crate::scenario::{KeyPath, Promises, Rings, Scenario};
 use perf_live::events::EventRequest;
 use perf_live::gate::HeldCalls;
 use perf_live::host::Catalogue;
@@ -33,6 +33,8 @@ pub struct CrashPlan {
     pub states: usize,
     /// Chooses among more than that.
     pub seed: u64,
+    /// What becomes of rings of operations.
+    pub rings: Rings,
     /// Counts the ends of a thread's calls that are watched; `None` without the right to that.
     pub ends: Option<EventRequest>,
 }
@@ -90,6 +92,7 @@ pub(super) fn crash(
         acknowledged: spec.acknowledged.clone(),
         states: spec.states,
         seed: spec.seed,
+        rings: spec.io_uring,
         ends: ends(facts.reach, spec.acknowledged.are_sent(), catalogue),
     }))
 }

@@ -34,6 +34,19 @@ pub struct CrashSpec {
     pub states: usize,
     /// Chooses among more states than that.
     pub seed: u64,
+    /// What becomes of rings of operations.
+    pub io_uring: Rings,
+}
+
+/// What becomes of a ring of operations (`io_uring_setup`, `io_setup`), which does what no call
+/// shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rings {
+    /// There is none: the call is answered with `ENOSYS`.
+    #[default]
+    Refuse,
+    /// It is made, and the run is incomplete.
+    Incomplete,
 }
 
 /// Where a program says what it has saved.
@@ -88,6 +101,9 @@ pub(super) struct WrittenCrash {
     pub(super) states: Option<MostStates>,
     /// Chooses among more states than that.
     pub(super) seed: Option<u64>,
+    /// What becomes of io_uring: `refuse`, the default, answers `ENOSYS`, so that the program does
+    /// without; with `incomplete` the run says nothing where the program makes a ring.
+    pub(super) io_uring: Option<Rings>,
 }
 
 impl WrittenCrash {
@@ -209,6 +225,19 @@ impl Flexible for Promises {
             (None, Some(name)) => Ok(Self::Socket(name)),
             _ => Err("a socket that promises has a `port` above 0 or the name `socket`".to_owned()),
         })
+    }
+}
+
+impl Text for Rings {
+    const EXPECTED: &'static str = "`refuse` or `incomplete`";
+
+    fn schema() -> Schema {
+        words(["refuse", "incomplete"])
+    }
+
+    fn read(text: &str) -> Option<Result<Self, String>> {
+        let known = [("refuse", Self::Refuse), ("incomplete", Self::Incomplete)];
+        one_of(text, "way", &known)
     }
 }
 
@@ -344,4 +373,4 @@ impl Flexible for MostStates {
     }
 }
 
-deserialize_flexible!(Promises, Unit, ModelName, WrittenModel, MostStates);
+deserialize_flexible!(Promises, Rings, Unit, ModelName, WrittenModel, MostStates);

@@ -76,7 +76,7 @@ pub use chain::CallChain;
 pub use confined::{Confined, PRIVILEGED, literal};
 pub use counted::CountedSpec;
 pub use counts::{CountRange, Difference};
-pub use crash::{CrashSpec, Promises};
+pub use crash::{CrashSpec, Promises, Rings};
 pub use diagnostic::Diagnostic;
 pub use expect::{Expect, ExpectedOutput};
 pub use faulted::{Added, AddedFault, faulted};

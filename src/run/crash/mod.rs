@@ -17,6 +17,7 @@ mod of_data;
 mod of_names;
 mod of_sockets;
 mod of_xattrs;
+mod rings;
 mod witness;
 
 pub(super) use exploring::{

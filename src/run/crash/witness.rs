@@ -3,13 +3,13 @@
 use super::of_bits::Settling;
 use super::of_call::{MOST, OfCall};
 use super::of_sockets::Stream;
+use super::rings::{self, Ring};
 use crate::crash::{Act, Looked, Opened, Seen, Synced, Watched, is_held};
-use crate::plan::{REFUSED, watched as watched_calls};
+use crate::plan::watched as watched_calls;
 use crate::run::gate::TRACER;
+use crate::scenario::Rings;
 use perf_live::events::{Counted, Counter, EventRequest};
-use perf_live::gate::{
-    Decision, End, Held, HeldCalls, Judge, Logged, Look, Paths, asks_tracer, whole,
-};
+use perf_live::gate::{Decision, End, Held, HeldCalls, Judge, Look, Paths, asks_tracer, whole};
 use perf_live::host::Host;
 use perf_live::sys::monotonic_now;
 use perf_records::units::Pid;
@@ -18,7 +18,6 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use syscall_model::memory::Memory;
 use syscall_model::names::{self, Abi};
 
 /// How long the call that was let go on before may take: it may wait for one that is held.
@@ -27,10 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How often it is looked, at first without a pause, whether that call is over.
 const QUICK_LOOKS: u32 = 50;
 const TICK: Duration = Duration::from_micros(50);
-
-const NO_RINGS: &str =
-    "io_uring_setup was answered with ENOSYS: what a ring does could not be held";
-const NO_AIO: &str = "io_setup was answered with ENOSYS: what is submitted there could not be held";
 
 /// What was seen of a run, in the order in which its calls were let go on.
 pub(in crate::run) struct Witness<'a> {
@@ -42,6 +37,8 @@ pub(in crate::run) struct Witness<'a> {
     devices: BTreeSet<u64>,
     /// Where promises are made.
     stream: Stream,
+    /// What becomes of rings of operations.
+    rings: Rings,
     paths: Paths,
     /// All calls that are held.
     held: HeldCalls,
@@ -109,7 +106,7 @@ impl<'a> Witness<'a> {
     pub(in crate::run) fn new(
         host: &'a Host,
         (folder, watched, devices): (&[u8], &'a Watched, BTreeSet<u64>),
-        stream: Stream,
+        (stream, rings): (Stream, Rings),
         ends: Option<&'a EventRequest>,
         paths: Paths,
     ) -> Self {
@@ -120,6 +117,7 @@ impl<'a> Witness<'a> {
             devices,
             held: watched_calls(matches!(stream, Stream::Socket(_))),
             stream,
+            rings,
             paths,
             seen: Vec::new(),
             mapped: Vec::new(),
@@ -297,42 +295,22 @@ fn is_moment(act: &Act) -> bool {
     }
 }
 
-/// The answer to a call that would make a ring of operations.
-fn refused(call: &Held) -> Decision {
-    let log = Logged {
-        thread: call.thread,
-        time: call.time,
-        abi: call.abi,
-        number: call.number,
-        instruction: call.instruction,
-        arguments: call.arguments,
-        memory: Memory::default(),
-        stack: None,
-        injected: REFUSED,
-        value: None,
-        by_signal: false,
-        is_ended: false,
-    };
-    Decision {
-        injected: REFUSED,
-        log: Some(log),
-        ..Decision::default()
-    }
-}
-
 impl Judge for Witness<'_> {
     fn decide(&mut self, call: &Held, _: &dyn Fn() -> bool) -> Decision {
         let Some(name) = names::name_of(call.abi, call.number) else {
             return Decision::default();
         };
-        let why = match name {
-            "io_uring_setup" => Some(NO_RINGS),
-            "io_setup" => Some(NO_AIO),
-            _ => None,
-        };
-        if let Some(why) = why {
-            self.remarks.insert(why);
-            return refused(call);
+        if let Some(ring) = Ring::made_by(name) {
+            return match self.rings {
+                Rings::Refuse => {
+                    self.remarks.insert(ring.refused);
+                    rings::refused(call)
+                }
+                Rings::Incomplete => {
+                    self.unknown.insert(ring.made.to_owned());
+                    Decision::default()
+                }
+            };
         }
         if !is_held(name, matches!(self.stream, Stream::Socket(_))) {
             return Decision::default();

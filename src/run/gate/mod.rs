@@ -124,7 +124,13 @@ pub(super) fn witnessed<T, E: Into<RunError>>(
     };
     let (folder, devices) = folder;
     let folder = (folder.as_os_str().as_bytes(), &plan.watch, devices);
-    let mut witness = Witness::new(host, folder, stream, plan.ends.as_ref(), paths);
+    let mut witness = Witness::new(
+        host,
+        folder,
+        (stream, plan.rings),
+        plan.ends.as_ref(),
+        paths,
+    );
     let supervisor = Supervisor::new(host, listener, log);
     let answers = |supervisor: &mut Supervisor<'_>, stopped: &UnixStream| {
         supervisor.run(stopped, &mut witness)

@@ -68,6 +68,7 @@ impl File<'_> {
             acknowledged: written.acknowledged.unwrap_or_default(),
             states,
             seed: written.seed.unwrap_or_default(),
+            io_uring: written.io_uring.unwrap_or_default(),
         })
     }
 

@@ -1,7 +1,7 @@
 //! What a power cut may leave.
 
 use crate::crash::Model;
-use crate::scenario::{self, CrashSpec, Promises};
+use crate::scenario::{self, CrashSpec, Promises, Rings};
 use std::path::Path;
 
 const REFERENCE: &str = include_str!("../../../scenarios/README.md");
@@ -22,6 +22,7 @@ fn what_is_not_written_is_the_least_that_may_be_relied_on() {
     assert_eq!(crash.model.name, "posix");
     assert_eq!((crash.states, crash.seed), (5000, 0));
     assert_eq!(crash.acknowledged, Promises::Stdout);
+    assert_eq!(crash.io_uring, Rings::Refuse);
     assert_eq!(crash.recovers.env.get("A").map(String::as_str), Some("b"));
     assert!(crash.recovers.stdin.is_none() && crash.expect.exit.is_none());
 }

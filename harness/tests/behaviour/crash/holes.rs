@@ -287,3 +287,31 @@ fn what_is_allocated_or_cleared_may_be_on_the_disk_before_what_was_written_besid
         );
     }
 }
+
+#[test]
+fn a_ring_of_operations_is_refused_or_makes_the_run_incomplete() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    for (number, name) in [(425, "io_uring_setup"), (CALL_OF_AIO, "io_setup")] {
+        let script = format!(
+            "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n\
+             room = ctypes.create_string_buffer(120)\nopen('new', 'w').close()\n\
+             if libc.syscall({number}, 1, room) < 0: assert ctypes.get_errno() == 38\n\
+             else: open('made', 'w').close()"
+        );
+        let held = "recovers: { shell: '[ ! -e made ]' }";
+        let project = python(&script, held);
+        crash(&project, 0, &[]);
+        let run = project.harness(&["run", "scenarios/it.yaml"]);
+        let said = format!("{name} was answered with ENOSYS");
+        assert!(run.stdout.contains(&said), "{}", run.stdout);
+        let project = python(&script, &format!("io_uring: incomplete, {held}"));
+        // No call that a ring could do as well is asked for, which is incomplete in any run.
+        let text = project.read("scenarios/it.yaml");
+        project.write("scenarios/it.yaml", &text.replace("[fsync]", "[getpid]"));
+        is_unknown(&project, &format!("{name} was made"));
+    }
+}
+
+/// The number of `io_setup(2)`.
+const CALL_OF_AIO: u32 = if cfg!(target_arch = "x86_64") { 206 } else { 0 };

@@ -1,0 +1,54 @@
+//! Rings of operations: what they do no call shows, so that nothing could hold it.
+
+use crate::plan::REFUSED;
+use perf_live::gate::{Decision, Held, Logged};
+use syscall_model::memory::Memory;
+
+/// What is said of a call that makes a ring.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ring {
+    /// Where it was refused.
+    pub(super) refused: &'static str,
+    /// Where it was let through.
+    pub(super) made: &'static str,
+}
+
+impl Ring {
+    /// That of a call; `None` where it makes no ring.
+    pub(super) fn made_by(name: &str) -> Option<Self> {
+        match name {
+            "io_uring_setup" => Some(Self {
+                refused: "io_uring_setup was answered with ENOSYS: what a ring does could not be held",
+                made: "io_uring_setup was made: what a ring does could not be held",
+            }),
+            "io_setup" => Some(Self {
+                refused: "io_setup was answered with ENOSYS: what is submitted there could not be held",
+                made: "io_setup was made: what is submitted there could not be held",
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The answer to a call that would make a ring.
+pub(super) fn refused(call: &Held) -> Decision {
+    let log = Logged {
+        thread: call.thread,
+        time: call.time,
+        abi: call.abi,
+        number: call.number,
+        instruction: call.instruction,
+        arguments: call.arguments,
+        memory: Memory::default(),
+        stack: None,
+        injected: REFUSED,
+        value: None,
+        by_signal: false,
+        is_ended: false,
+    };
+    Decision {
+        injected: REFUSED,
+        log: Some(log),
+        ..Decision::default()
+    }
+}
