@@ -270,6 +270,16 @@ impl Builder {
         }
     }
 
+    fn wrote(&mut self, node: NodeId, at: u64, bytes: &[u8], call: &str) {
+        let end = at.checked_add(bytes.len() as u64);
+        if end.is_none_or(|end| end > LARGEST) {
+            self.doubt(format!("`{call}` makes a file too large to be kept"));
+        } else if !bytes.is_empty() {
+            let bytes = bytes.into();
+            self.step(Step::Change(Change::Write { node, at, bytes }), call);
+        }
+    }
+
     fn changed_file(&mut self, seen: &Seen, value: u64, call: &str) -> Option<()> {
         match &seen.act {
             Act::Write {
@@ -284,13 +294,8 @@ impl Builder {
                     Begin::End => self.size(node),
                 };
                 let length = usize::try_from(value).unwrap_or(usize::MAX);
-                let bytes = bytes.get(..length)?.into();
                 self.takes_bits(node, seen.left, call);
-                if at.checked_add(value).is_none_or(|end| end > LARGEST) {
-                    self.doubt(format!("`{call}` makes a file too large to be kept"));
-                } else if value > 0 {
-                    self.step(Step::Change(Change::Write { node, at, bytes }), call);
-                }
+                self.wrote(node, at, bytes.get(..length)?, call);
                 if *synced != Synced::No && value > 0 {
                     let sync = Step::SyncRange {
                         node,
@@ -305,13 +310,7 @@ impl Builder {
             Act::Cloned { file, at, bytes } => {
                 let node = self.opened(file)?;
                 self.takes_bits(node, seen.left, call);
-                let (at, end) = (*at, at.saturating_add(bytes.len() as u64));
-                if end > LARGEST {
-                    self.doubt(format!("`{call}` makes a file too large to be kept"));
-                } else if end > at {
-                    let bytes = bytes.as_slice().into();
-                    self.step(Step::Change(Change::Write { node, at, bytes }), call);
-                }
+                self.wrote(node, *at, bytes, call);
             }
             Act::Truncate { file, size } => {
                 let node = self.target(file)?;

@@ -237,6 +237,22 @@ impl<'a> Witness<'a> {
         }
     }
 
+    /// Whether a call writes to a file that its process may have stored into before: the disk may
+    /// have got a page in between.
+    fn is_stored_into(&self, call: &Held, act: &Act) -> bool {
+        let (Act::Write { file, .. } | Act::Cloned { file, .. }) = act else {
+            return false;
+        };
+        if self.mapped.iter().all(|(other, _)| other.id() != file.id()) {
+            return false;
+        }
+        let mappings = self.host.mapped_files(call.thread);
+        mappings.map_or(true, |mappings| {
+            let mut mappings = mappings.into_iter();
+            mappings.any(|it| it.is_shared && it.is_writable && it.inode == file.inode)
+        })
+    }
+
     fn act_of(&mut self, call: &Held, name: &str) -> Act {
         (self.settling, self.opens_other) = (None, false);
         self.act(call, name).unwrap_or_else(|error| {
@@ -325,7 +341,8 @@ impl Judge for Witness<'_> {
         if self.opens_other {
             act = Act::Nothing;
         }
-        if is_moment(&act) && !self.mapped.is_empty() {
+        let matters = is_moment(&act) || self.is_stored_into(call, &act);
+        if matters && !self.mapped.is_empty() {
             self.look_at_mapped(call.thread, name);
             // That takes its time, in which another thread may change what a number or a path is.
             if self.act_of(call, name) != act {

@@ -315,3 +315,21 @@ fn a_ring_of_operations_is_refused_or_makes_the_run_incomplete() {
 
 /// The number of `io_setup(2)`.
 const CALL_OF_AIO: u32 = if cfg!(target_arch = "x86_64") { 206 } else { 0 };
+
+#[test]
+fn a_store_may_be_on_the_disk_without_what_was_written_to_the_page_behind_it() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = |store: &str| {
+        format!(
+            "import mmap, os\nfile = os.open('old', os.O_RDWR)\nos.write(file, b'o' * 4096)\n\
+             os.fsync(file)\nmap = mmap.mmap(file, 4096)\n{store}os.pwrite(file, b'end', 100)\n\
+             map[0:3] = b'NEW'\nos.fsync(file)"
+        )
+    };
+    let held = "model: { base: posix, torn: 4096 }, \
+                recovers: { shell: '[ \"$(head -c 3 old)\" != NEW ] || grep -q end old' }";
+    // Of what is stored behind the write a page never has without it.
+    crash(&python(&script(""), held), 0, &[]);
+    crash(&python(&script("map[0:3] = b'NEW'\n"), held), 1, &[]);
+}
