@@ -18,6 +18,7 @@ mod of_names;
 mod of_sockets;
 mod of_xattrs;
 mod rings;
+mod sight;
 mod witness;
 
 pub(super) use exploring::{

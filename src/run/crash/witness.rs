@@ -4,6 +4,7 @@ use super::of_bits::Settling;
 use super::of_call::{MOST, OfCall};
 use super::of_sockets::Stream;
 use super::rings::{self, Ring};
+use super::sight::{Sight, TOO_MUCH};
 use crate::crash::{Act, Looked, Opened, Seen, Synced, Watched, is_held};
 use crate::plan::watched as watched_calls;
 use crate::run::gate::TRACER;
@@ -42,7 +43,7 @@ pub(in crate::run) struct Witness<'a> {
     paths: Paths,
     /// All calls that are held.
     held: HeldCalls,
-    seen: Vec<Seen>,
+    seen: Sight,
     /// The files of the folder that are mapped for writing.
     mapped: Vec<(Opened, File)>,
     looked: Looked,
@@ -119,7 +120,7 @@ impl<'a> Witness<'a> {
             stream,
             rings,
             paths,
-            seen: Vec::new(),
+            seen: Sight::default(),
             mapped: Vec::new(),
             looked: Looked::default(),
             last: None,
@@ -137,8 +138,11 @@ impl<'a> Witness<'a> {
     pub(in crate::run) fn finish(mut self) -> Witnessed {
         self.look_at_mapped(0, "exit");
         self.look_at_permissions();
+        if self.seen.is_full() {
+            self.unknown.insert(TOO_MUCH.to_owned());
+        }
         Witnessed {
-            seen: self.seen,
+            seen: self.seen.all,
             remarks: self.remarks.into_iter().map(str::to_owned).collect(),
             unknown: self.unknown.into_iter().collect(),
             promises: String::new(),
@@ -202,7 +206,7 @@ impl<'a> Witness<'a> {
     /// What the last call left of its file's permissions, now that it is over.
     fn look_at_permissions(&mut self) {
         if let Some((place, settling)) = self.settles.take()
-            && let Some(seen) = self.seen.get_mut(place)
+            && let Some(seen) = self.seen.all.get_mut(place)
         {
             seen.left = settling.permissions();
         }
@@ -352,7 +356,7 @@ impl Judge for Witness<'_> {
         }
         if act != Act::Nothing {
             self.look_at_permissions();
-            self.settles = self.settling.take().map(|it| (self.seen.len(), it));
+            self.settles = self.settling.take().map(|it| (self.seen.all.len(), it));
             self.release(call);
         }
         self.seen.push(Seen {
@@ -377,8 +381,8 @@ impl Judge for Witness<'_> {
             // It may come again, and then its first coming was none.
             End::TakenBack | End::Unmade => {
                 let of_it = |seen: &Seen| seen.thread == call.thread && seen.call == name;
-                if let Some(place) = self.seen.iter().rposition(of_it) {
-                    self.seen.remove(place);
+                if let Some(place) = self.seen.all.iter().rposition(of_it) {
+                    self.seen.all.remove(place);
                     self.settles = self.settles.take().and_then(|(of, settling)| {
                         let of = if of > place { of - 1 } else { of };
                         (of != place).then_some((of, settling))

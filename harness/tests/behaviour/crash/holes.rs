@@ -333,3 +333,15 @@ fn a_store_may_be_on_the_disk_without_what_was_written_to_the_page_behind_it() {
     crash(&python(&script(""), held), 0, &[]);
     crash(&python(&script("map[0:3] = b'NEW'\n"), held), 1, &[]);
 }
+
+#[test]
+fn a_run_that_writes_more_than_there_is_room_for_is_incomplete() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os\nfile = os.open('old', os.O_RDWR)\n\
+                  for _ in range(9): os.pwrite(file, b'x' * (64 << 20), 0)";
+    is_unknown(
+        &python(script, "recovers: { run: ['true'] }"),
+        "more than 512 MiB",
+    );
+}
