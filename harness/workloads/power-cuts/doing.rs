@@ -108,7 +108,7 @@ fn is_sync(step: &Step, of: NodeId) -> bool {
 
 /// Sets a size; a larger one by room that is allocated, where it is even.
 fn resize(file: &File, size: u64) -> Done {
-    match file.metadata()?.len() < size && size % 2 == 0 {
+    match file.metadata()?.len() < size && size.is_multiple_of(2) {
         true => fallocate(file, FallocateFlags::empty(), 0, i64::try_from(size)?)?,
         false => file.set_len(size)?,
     }
