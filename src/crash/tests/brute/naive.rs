@@ -503,7 +503,12 @@ fn rename(
     leaves
         .into_iter()
         .for_each(|left| give(pieces, piece, left));
-    pieces[piece].inodes.extend(replaced);
+    // The inodes have changed when the whole of the rename has been made.
+    let last = pieces.len() - 1;
+    let (inodes, sizes) = (&pieces[piece].inodes, pieces[piece].sizes.clone());
+    let changed: Vec<NodeId> = inodes.iter().copied().chain(replaced).collect();
+    pieces[last].inodes.extend(changed);
+    pieces[last].sizes.extend(sizes);
 }
 
 /// Notes that a piece gives a name to a node, and makes the node if no earlier piece changed it.
