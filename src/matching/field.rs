@@ -9,8 +9,15 @@ use crate::trace::{Part, Value};
 use perf_records::glob::path_glob;
 use syscall_model::signals::signal_number;
 
-/// The texts in place of what was not read or was left out.
-const GAPS: [&str; 2] = ["<unread>", "..."];
+/// The texts in place of what was not read or was left out. What a vector points to is contents,
+/// and not an address for its own sake.
+const GAPS: [&str; 5] = [
+    "<unread>",
+    "...",
+    "iov_base=<addr>",
+    "msg_iov=<addr>",
+    "msg_control=<addr>",
+];
 
 /// The values of captures, for tests.
 pub(super) trait Captures {
