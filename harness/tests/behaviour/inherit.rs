@@ -12,6 +12,10 @@ const COMMANDS: [&str; 3] = [
     "\"$0\" stat -o \"$TMPDIR/stat\" --",
 ];
 
+/// Closes what a test beside this one had open for a moment when the shell was started.
+const OWN: &str = "for open in /proc/$$/fd/*; do open=${open##*/}; \
+                   [ $open -lt 3 ] || [ $open -eq 255 ] || eval \"exec $open>&-\"; done;";
+
 fn bash(project: &Project, script: &str) -> Run {
     let words = ["bash", "-c", script, env!("CARGO_BIN_EXE_harness")];
     project.run(&[], &words)
@@ -111,14 +115,15 @@ fn a_descriptor_that_is_closed_is_closed_for_a_command() {
     let project = Project::new();
     for closed in ["<&-", ">&-", "2>&-"] {
         let look = "sh -c 'ls /proc/$$/fd >open'";
-        bash(&project, &format!("exec {closed}; {look}")).assert_status(0);
+        bash(&project, &format!("{OWN} exec {closed}; {look}")).assert_status(0);
         let alone = project.read("open");
         assert!(
             alone.lines().filter(|it| it.len() == 1).count() < 4,
             "{alone}"
         );
         for command in all_commands() {
-            bash(&project, &format!("exec {closed}; {command} {look}")).assert_status(0);
+            let script = format!("{OWN} exec {closed}; {command} {look}");
+            bash(&project, &script).assert_status(0);
             assert_eq!(project.read("open"), alone, "{command} {closed}");
         }
     }

@@ -487,7 +487,6 @@ fn a_structure_is_its_text_and_what_is_left_out_of_it_unknown() {
         &[],
         &["uservaddr: {contains: 'htons(81)'}"],
     );
-    // Contents of a message that were not read.
     table(
         "P1 sendmsg(msg={msg_iov=[{iov_base=\"a\", iov_len=1}, {iov_base=<addr>, iov_len=9}], msg_iovlen=2}) = 10",
         "sendmsg",

@@ -52,11 +52,23 @@ pub(crate) fn count(place: &Place, prepare: &str, command: &[&str]) -> u64 {
 
 /// How often the event fired for the command and its descendants.
 pub(crate) fn count_of(event: &str, place: &Place, prepare: &str, command: &[&str]) -> u64 {
+    count_within(&[], event, place, prepare, command)
+}
+
+/// The same of a perf that these words start.
+pub(crate) fn count_within(
+    before: &[&str],
+    event: &str,
+    place: &Place,
+    prepare: &str,
+    command: &[&str],
+) -> u64 {
     let file = place.beside("perf");
     let file = file.to_str().expect("a path of letters");
     let perf = program();
     let stat = [&perf, "stat", "-x", ",", "-o", file, "-e", event, "--"];
-    let mut words = vec!["unshare"];
+    let mut words = before.to_vec();
+    words.push("unshare");
     words.extend(WITH_TRACEFS.iter().chain(&stat).chain(command));
     let output = place.run(prepare, &words);
     let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{error}: {output:?}"));
