@@ -5,7 +5,7 @@ use super::elf::Binary;
 use crate::elf::{Elf, Pieces};
 use gimli::{AttributeValue, DebugInfoOffset};
 use object::Object;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// By what a function is known in several units of translation: name, file and line.
 type Identity = (String, Option<String>, Option<u64>);
@@ -31,7 +31,7 @@ fn inlined(elf: &Elf<'_>, code: &Pieces, address: u64) -> gimli::Result<u64> {
     // Where the function is described, and as what.
     let mut own: Option<(DebugInfoOffset, Option<Identity>)> = None;
     // Where the functions are described, and how many copies each has.
-    let mut copies: HashMap<DebugInfoOffset, u64> = HashMap::new();
+    let mut copies: BTreeMap<usize, u64> = BTreeMap::new();
     let mut units = dwarf.units();
     while let Some(header) = units.next()? {
         let unit = dwarf.unit(header)?;
@@ -46,7 +46,7 @@ fn inlined(elf: &Elf<'_>, code: &Pieces, address: u64) -> gimli::Result<u64> {
                         continue;
                     }
                     if let Some(origin) = origin(unit, entry) {
-                        *copies.entry(origin).or_default() += 1;
+                        *copies.entry(origin.0).or_default() += 1;
                     }
                 }
                 gimli::DW_TAG_subprogram
@@ -73,13 +73,16 @@ fn inlined(elf: &Elf<'_>, code: &Pieces, address: u64) -> gimli::Result<u64> {
     while let Some(header) = units.next()? {
         let unit = dwarf.unit(header)?;
         let unit = unit.unit_ref(&dwarf);
-        for (origin, n) in &copies {
+        let begin = unit.header.debug_info_offset().map_or(0, |begin| begin.0);
+        let end = begin.saturating_add(unit.header.length_including_self());
+        for (origin, n) in copies.range(begin..end) {
+            let origin = DebugInfoOffset(*origin);
             let Some(at) = origin.to_unit_offset(&unit.header) else {
                 continue;
             };
             let is_alike =
                 || gimli::Result::Ok(own.is_some() && identity(unit, &unit.entry(at)?)? == own);
-            if *origin == described || is_alike()? {
+            if origin == described || is_alike()? {
                 all += n;
             }
         }
