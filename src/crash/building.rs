@@ -82,6 +82,9 @@ pub struct Built {
     pub from: Vec<Option<String>>,
     /// The bytes of each promise; behind them all is one more, the end of the run.
     pub promises: Vec<Vec<u8>>,
+    /// Whether stores into some pages of a file were looked for alone, in front of a write to them:
+    /// those into other pages may be behind the write in the log, and have come before it.
+    pub in_parts: bool,
     /// Why the log may not be what happened; each makes it worth nothing.
     pub unknown: Vec<String>,
 }
@@ -112,13 +115,14 @@ pub fn build(
     for end in ended {
         ends.entry(end.thread).or_default().push_back(end);
     }
+    let in_parts = seen.iter().any(|it| matches!(it.act, Act::StoredIn { .. }));
     let mut looked = Looked::default();
     // The last return of calls that changed something, and its thread.
     let mut busy: Option<(Nanos, u32)> = None;
     for it in &seen {
-        if let Act::Mapped { .. } | Act::Stored { .. } = &it.act {
+        if let Act::Mapped { .. } | Act::Stored { .. } | Act::StoredIn { .. } = &it.act {
             match looked.again(&it.act) {
-                Some((file, content)) => builder.mapped(file, content),
+                Some(shown) => builder.mapped(&shown),
                 None => builder.doubt("what a mapped file held first was not seen".to_owned()),
             }
             continue;
@@ -177,6 +181,7 @@ pub fn build(
         calls: builder.calls,
         from: builder.from,
         promises: builder.promises,
+        in_parts,
         unknown: builder.unknown,
     })
 }

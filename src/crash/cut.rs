@@ -61,11 +61,7 @@ pub(crate) fn cut(log: &Log, model: &Model) -> Vec<Piece> {
     let Ok(replay) = Replay::new(log.start(), log.new_nodes()) else {
         return Vec::new();
     };
-    // What a sector is: a piece comes after the earlier pieces that write one of its sectors.
-    let unit = [model.torn, model.page, 4096]
-        .into_iter()
-        .find(|unit| *unit > 0)
-        .unwrap_or(4096);
+    let unit = model.unit();
     let block = unit.max(model.page);
     let order = Order::new(model, unit);
     let new = log.new_nodes();

@@ -56,6 +56,7 @@ pub(super) fn described(seen: &Seen, value: u64) -> String {
         | Act::SyncAll
         | Act::Mapped { .. }
         | Act::Stored { .. }
+        | Act::StoredIn { .. }
         | Act::Unknown(_)
         | Act::Nothing => String::new(),
     };

@@ -365,6 +365,15 @@ mod tests {
                     }],
                 },
             ),
+            seen(
+                "write",
+                Act::StoredIn {
+                    file: of(None),
+                    size: 3,
+                    range: 0..3,
+                    pages: Vec::new(),
+                },
+            ),
         ];
         let kept = Kept::new(&tree, &inodes, &all);
         let text = serde_json::to_string(&kept).expect("text");

@@ -5,6 +5,7 @@ use super::ranges::PAGE;
 use super::seen::{Act, FileId, Opened};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Some bytes of a file, of a page at most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +15,19 @@ pub struct Page {
     /// They themselves.
     #[serde(with = "kept::text")]
     pub bytes: Vec<u8>,
+}
+
+/// What a look at a file shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shown<'l> {
+    /// The file.
+    pub(super) file: &'l Opened,
+    /// Its size in bytes.
+    pub(super) size: u64,
+    /// Where the bytes begin that were looked at: in front of a page.
+    pub(super) at: u64,
+    /// They themselves.
+    pub(super) bytes: &'l [u8],
 }
 
 /// What each file held when it was looked at last.
@@ -34,29 +48,77 @@ impl Looked {
         }
     }
 
+    /// Whether a file was looked at as a whole.
+    #[must_use]
+    pub fn has(&self, file: &Opened) -> bool {
+        self.0.contains_key(&file.id())
+    }
+
+    /// Returns the whole pages that have bytes of a range, in a file of `size`.
+    #[must_use]
+    pub fn pages_of(range: Range<u64>, size: u64) -> Range<u64> {
+        let page = PAGE as u64;
+        let start = range.start.min(size) / page * page;
+        let end = range.end.min(size);
+        start..end.next_multiple_of(page).min(size).max(start)
+    }
+
+    /// Returns what a look shows at `bytes`, which are those pages of a file from `at` on; `None`
+    /// where the file was not looked at as a whole before. `size` is that of the file.
+    pub fn look_in(&mut self, file: Opened, size: u64, (at, bytes): (u64, &[u8])) -> Option<Act> {
+        let known = self.0.get_mut(&file.id())?;
+        known.resize(usize::try_from(size).ok()?, 0);
+        let known = part(known, at, bytes.len())?;
+        let mut pages = differing(known, bytes);
+        pages.iter_mut().for_each(|page| page.at += at);
+        known.copy_from_slice(bytes);
+        Some(Act::StoredIn {
+            file,
+            size,
+            range: at..at + bytes.len() as u64,
+            pages,
+        })
+    }
+
     /// Returns what a file holds by a look at it; `None` where that says no more than what differs,
     /// of a file that was not looked at before, or is no look at a file.
-    pub(super) fn again<'l>(&'l mut self, act: &'l Act) -> Option<(&'l Opened, &'l [u8])> {
-        let (file, content) = match act {
+    pub(super) fn again<'l>(&'l mut self, act: &'l Act) -> Option<Shown<'l>> {
+        let (file, size, pages, range) = match act {
             Act::Mapped { file, content } => {
                 let known = self.0.entry(file.id()).or_default();
                 known.clone_from(content);
-                (file, known)
+                (file, content.len() as u64, &[][..], None)
             }
-            Act::Stored { file, size, pages } => {
-                let known = self.0.get_mut(&file.id())?;
-                known.resize(usize::try_from(*size).ok()?, 0);
-                for Page { at, bytes } in pages {
-                    let from = usize::try_from(*at).ok()?;
-                    let to = from.checked_add(bytes.len())?;
-                    known.get_mut(from..to)?.copy_from_slice(bytes);
-                }
-                (file, known)
-            }
+            Act::Stored { file, size, pages } => (file, *size, &pages[..], None),
+            Act::StoredIn {
+                file,
+                size,
+                range,
+                pages,
+            } => (file, *size, &pages[..], Some(range.clone())),
             _ => return None,
         };
-        Some((file, content))
+        let known = self.0.get_mut(&file.id())?;
+        known.resize(usize::try_from(size).ok()?, 0);
+        for Page { at, bytes } in pages {
+            part(known, *at, bytes.len())?.copy_from_slice(bytes);
+        }
+        let Range { start: at, end } = range.unwrap_or(0..size);
+        let length = usize::try_from(end.checked_sub(at)?).ok()?;
+        let bytes = part(known, at, length)?;
+        Some(Shown {
+            file,
+            size,
+            at,
+            bytes,
+        })
     }
+}
+
+/// Returns so many bytes of a file; `None` where it has not so many.
+fn part(bytes: &mut [u8], at: u64, length: usize) -> Option<&mut [u8]> {
+    let from = usize::try_from(at).ok()?;
+    bytes.get_mut(from..from.checked_add(length)?)
 }
 
 /// Returns the pages of `new` that differ from `old`, zeros being behind its end.
@@ -113,12 +175,53 @@ mod tests {
                 _ => None,
             };
             assert_eq!(pages, differs, "{} bytes", content.len());
-            let again = other.again(&act).map(|(_, bytes)| bytes.to_vec());
+            let again = other.again(&act).map(|shown| shown.bytes.to_vec());
             assert_eq!(again, Some(content));
         }
         // The first of what was seen is missing.
         let act = one.look(file(), vec![1]);
         assert_eq!(Looked::default().again(&act), None);
         assert_eq!(other.again(&Act::Nothing), None);
+    }
+
+    #[test]
+    fn a_look_at_some_pages_says_nothing_of_the_others() {
+        let file = || Opened {
+            inode: 7,
+            ..Opened::default()
+        };
+        let (page, size) = (PAGE as u64, 3 * PAGE as u64 + 9);
+        let mut content = vec![0; 3 * PAGE + 9];
+        let (mut one, mut other) = (Looked::default(), Looked::default());
+        assert_eq!(one.look_in(file(), size, (0, &content)), None);
+        assert!(!one.has(&file()));
+        let first = one.look(file(), content.clone());
+        assert!(other.again(&first).is_some());
+        // Pages that bytes lie in, of those that the file has.
+        let of = |range| Looked::pages_of(range, size);
+        assert_eq!(of(page - 1..page + 1), 0..2 * page);
+        assert_eq!(of(page..page), page..page);
+        assert_eq!(of(3 * page + 2..u64::MAX), 3 * page..size);
+        // A write behind the end clears the rest of the last page first.
+        assert_eq!(of(9 * page..10 * page), 3 * page..size);
+        // Stored into the first and the last page, and the last was looked at.
+        (content[1], content[3 * PAGE]) = (1, 1);
+        let last = content[3 * PAGE..].to_vec();
+        let act = one.look_in(file(), size, (3 * page, &last));
+        let act = act.expect("a look");
+        let Act::StoredIn { range, pages, .. } = &act else {
+            panic!("{act:?}");
+        };
+        assert_eq!((range.clone(), pages.len()), (3 * page..size, 1));
+        let shown = other.again(&act).expect("bytes");
+        assert_eq!(
+            (shown.size, shown.at, shown.bytes),
+            (size, 3 * page, &last[..])
+        );
+        // The first is found by the next look at all.
+        let act = one.look(file(), content.clone());
+        assert!(matches!(&act, Act::Stored { pages, .. } if pages.len() == 1 && pages[0].at == 0));
+        let shown = other.again(&act).map(|shown| shown.bytes.to_vec());
+        assert_eq!(shown, Some(content));
     }
 }

@@ -225,7 +225,7 @@ impl Builder {
             Act::Maps(file) => {
                 self.opened(file)?;
             }
-            Act::Mapped { .. } | Act::Stored { .. } | Act::Nothing => {}
+            Act::Mapped { .. } | Act::Stored { .. } | Act::StoredIn { .. } | Act::Nothing => {}
             _ => return self.changed_file(seen, value, &call),
         }
         Some(())

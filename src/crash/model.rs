@@ -1,5 +1,7 @@
 //! How a file system writes changes to a disk.
 
+use crate::crash::ranges::PAGE;
+
 /// Into which pieces changes are torn, which piece never overtakes which other, and what a sync
 /// makes durable. The terms are those of Pillai et al., "All File Systems Are Not Created Equal"
 /// (ALICE, OSDI 2014): atomicity and ordering.
@@ -71,6 +73,19 @@ impl Default for Model {
 }
 
 impl Model {
+    /// What a sector is: a piece comes after the earlier pieces that write one of its sectors.
+    pub(crate) fn unit(&self) -> u64 {
+        let mut units = [self.torn, self.page].into_iter();
+        units.find(|unit| *unit > 0).unwrap_or(4096)
+    }
+
+    /// Tells whether it matters to the states which of two pages of a file was changed first,
+    /// where no sync and no change of a name or a size came between.
+    #[must_use]
+    pub fn orders_pages(&self) -> bool {
+        self.in_order || !(PAGE as u64).is_multiple_of(self.unit())
+    }
+
     /// The names that [`Model::named`] knows.
     pub const NAMES: [&'static str; 5] = ["posix", "ext4", "xfs", "btrfs", "ordered"];
 

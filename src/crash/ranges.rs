@@ -1,7 +1,7 @@
 //! Changes of many bytes at once: `fallocate(2)`, and stores into mappings.
 
+use super::looked::Shown;
 use super::making::Builder;
-use super::seen::Opened;
 use super::{Change, Content, NodeId, Step};
 
 /// `FALLOC_FL_*`, include/uapi/linux/falloc.h.
@@ -102,27 +102,24 @@ impl Builder {
     }
 
     /// Takes what a mapped file holds: what differs from the log was stored into it.
-    pub(super) fn mapped(&mut self, file: &Opened, content: &[u8]) {
-        let Some(node) = self.inodes.get(&file.id()).copied() else {
+    pub(super) fn mapped(&mut self, shown: &Shown<'_>) {
+        let Some(node) = self.inodes.get(&shown.file.id()).copied() else {
             self.doubt("a mapped file is not known to the log".to_owned());
             return;
         };
-        self.stored(node, content);
-    }
-
-    fn stored(&mut self, node: NodeId, content: &[u8]) {
-        let Some(old) = self.content(node).map(Content::to_vec) else {
+        let Some(old) = self.content(node) else {
             return;
         };
-        if old.len() != content.len() {
+        if old.size() != shown.size {
             self.doubt("a mapped file has another size than by the log".to_owned());
             return;
         }
-        let pages = old.chunks(PAGE).zip(content.chunks(PAGE)).enumerate();
+        let old = old.read(shown.at, shown.bytes.len() as u64);
+        let pages = old.chunks(PAGE).zip(shown.bytes.chunks(PAGE)).enumerate();
         for (page, (_, new)) in pages.filter(|(_, (old, new))| old != new) {
             let change = Change::Write {
                 node,
-                at: (page * PAGE) as u64,
+                at: shown.at + (page * PAGE) as u64,
                 bytes: new.into(),
             };
             self.step(Step::Change(change), "stores into a mapped file");

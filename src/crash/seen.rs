@@ -312,6 +312,17 @@ pub enum Act {
         /// What differs from the look before.
         pages: Vec<Page>,
     },
+    /// The same at a look at some pages of that file alone.
+    StoredIn {
+        /// The file.
+        file: Opened,
+        /// Its size in bytes.
+        size: u64,
+        /// What was looked at: whole pages, up to the end of the file.
+        range: Range<u64>,
+        /// What of it differs from the look before.
+        pages: Vec<Page>,
+    },
     /// Writes to the stream that promises are made on.
     Said(#[serde(with = "kept::text")] Vec<u8>),
     /// Does what is not known, to a watched folder.

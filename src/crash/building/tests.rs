@@ -70,6 +70,7 @@ fn built(calls: Vec<(&'static str, Act, i64)>) -> Built {
     let (mut seen, mut ended) = (Vec::new(), Vec::new());
     for (number, (call, act, value)) in calls.into_iter().enumerate() {
         let time = 10 * number as u64;
+        let is_look = matches!(act, Act::Mapped { .. } | Act::StoredIn { .. });
         seen.push(Seen {
             thread: 1,
             call,
@@ -77,13 +78,13 @@ fn built(calls: Vec<(&'static str, Act, i64)>) -> Built {
             act,
             left: None,
         });
-        ended.push(Ended {
+        ended.extend((!is_look).then_some(Ended {
             thread: 1,
             call,
             returned: Some((Nanos(time + 5), value)),
             unentered: false,
             stack: None,
-        });
+        }));
     }
     build_of(seen, ended)
 }
@@ -553,4 +554,39 @@ fn a_new_folder_has_no_bit_that_its_call_asks_for() {
         by,
     };
     assert_eq!(of(&built(vec![(call, act, value)])), Some(0o7755));
+}
+
+#[test]
+fn a_look_at_some_pages_takes_back_nothing_that_was_written_to_others() {
+    let page = 4096;
+    let file = || opened(Some("old"), 1);
+    let nameless = || opened(None, 1);
+    let truncate = Act::Truncate {
+        file: Target::Named(spot("old")),
+        size: 3 * page,
+    };
+    let mut content = vec![0; 3 * page as usize];
+    content[..3].copy_from_slice(b"old");
+    let mut looked = Looked::default();
+    let first = looked.look(nameless(), content.clone());
+    // Stored into the last page: that is found in front of the write to it.
+    content[2 * page as usize] = b's';
+    let last = (2 * page, &content[2 * page as usize..]);
+    let second = looked.look_in(nameless(), 3 * page, last);
+    let built = built(vec![
+        ("ftruncate", truncate, 0),
+        ("mmap", Act::Maps(file()), 4096),
+        ("write", first, 0),
+        write(file(), Begin::At(page), "w"),
+        ("write", second.expect("a look"), 0),
+        write(file(), Begin::At(2 * page + 1), "w"),
+    ]);
+    content[page as usize] = b'w';
+    content[2 * page as usize + 1] = b'w';
+    assert_eq!(self::content(&built, "old"), Some(content));
+    assert_eq!(built.unknown, Vec::<String>::new());
+    assert!(built.in_parts);
+    let changes = built.log.steps().iter();
+    let changes = changes.filter(|step| matches!(step, Step::Change(Change::Write { .. })));
+    assert_eq!(changes.count(), 3);
 }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::crash::{Change, Content, Log, Model, Node, NodeId, Pieces, Place, Step, Tree};
+use crate::crash::ranges::PAGE;
+use crate::crash::{
+    Change, Content, Coverage, Log, Model, Node, NodeId, Pieces, Place, Step, Tree,
+};
 
 const ROOT: NodeId = NodeId(0);
 const OLD: NodeId = NodeId(1);
@@ -95,4 +98,85 @@ fn a_sync_of_a_part_of_a_file_commits_the_journal_of_ext4() {
     let steps = vec![entered(), write(OLD, 0, b'x'), sync(OLD, 0..512)];
     assert_eq!(promised("ext4", "old", steps.clone()), all(["xo"]));
     assert_eq!(promised("ordered", "new", steps), all([""]));
+}
+
+/// All that `old` may hold, in pages, at each number of promises.
+fn held(model: &Model, steps: &[Step]) -> BTreeSet<(usize, Vec<u8>)> {
+    let root = Node::folder([(b"old".to_vec(), OLD)]);
+    let old = Node::file(Content::new(vec![b'o'; 3 * PAGE]));
+    let start = Tree::new(ROOT, [(ROOT, root), (OLD, old)]);
+    let new = [(NEW, Node::file(Content::default()))];
+    let steps = steps.iter().cloned().chain([Step::Acknowledged]).collect();
+    let log = Log::new(start, new, steps).expect("a log");
+    let pieces = Pieces::new(&log, model);
+    let states = pieces.explore(100_000, 0);
+    assert!(matches!(states.coverage(), Coverage::All(_)));
+    states
+        .map(|state| {
+            let tree = pieces.tree(&state);
+            let bytes = tree.find(b"old").and_then(Node::content);
+            (state.acknowledged, bytes.expect("a file").to_vec())
+        })
+        .collect()
+}
+
+#[test]
+fn which_of_two_pages_was_changed_first_matters_to_the_models_alone_that_say_so() {
+    let page = PAGE as u64;
+    let bytes = |at, byte, length| {
+        let bytes = vec![byte; length].into();
+        let node = OLD;
+        Step::Change(Change::Write { node, at, bytes })
+    };
+    // At the end of a page, where a larger sector reaches into the next one.
+    let store = |at| bytes(at + page - 1024, b's', 1024);
+    let truncate = |size| Step::Change(Change::Truncate { node: OLD, size });
+    let mut models: Vec<_> = Model::NAMES
+        .iter()
+        .filter_map(|it| Model::named(it))
+        .collect();
+    let differs = |torn, page| Model {
+        torn,
+        page,
+        size_after_data: true,
+        ..Model::default()
+    };
+    models.extend(
+        [(0, 0), (0, 4096), (4096, 512), (8192, 4096), (3000, 0)].map(|it| differs(it.0, it.1)),
+    );
+    let mut differing = BTreeSet::new();
+    for model in &models {
+        // Written into a page, across two, behind the end, and in a page that is durable.
+        for (write, other) in [
+            (bytes(page + 9, b'w', 7), 0),
+            (bytes(2 * page - 3, b'w', 6), 0),
+            (bytes(3 * page, b'w', 9), 2 * page),
+            (bytes(4 * page, b'w', 9), page),
+        ] {
+            for before in [
+                vec![],
+                vec![store(page), sync(OLD, 0..3 * page)],
+                vec![truncate(6 * page)],
+            ] {
+                for behind in [
+                    vec![sync(OLD, page..2 * page)],
+                    vec![truncate(page)],
+                    vec![Step::SyncAll],
+                ] {
+                    let all = |two: [Step; 2]| {
+                        let steps = before.iter().cloned().chain(two).chain(behind.clone());
+                        held(model, &steps.collect::<Vec<_>>())
+                    };
+                    let one = all([store(other), write.clone()]);
+                    if one != all([write.clone(), store(other)]) {
+                        differing.insert((model.name.clone(), model.torn));
+                    }
+                }
+            }
+        }
+    }
+    let said = models.iter().filter(|model| model.orders_pages());
+    let said: BTreeSet<_> = said.map(|it| (it.name.clone(), it.torn)).collect();
+    assert_eq!(differing, said);
+    assert_eq!(said.len(), 3);
 }

@@ -40,6 +40,14 @@ pub(in crate::run) fn conclude(
     };
     let mut built = built;
     built.unknown.extend(witnessed.unknown);
+    if built.in_parts && crash.model.orders_pages() {
+        let name = &crash.model.name;
+        let why = format!(
+            "stores into a mapped file were looked for in front of writes in their own pages \
+             alone, and `{name}` has an order between pages: make the recording with it"
+        );
+        built.unknown.push(why);
+    }
     for name in [ACKNOWLEDGED, ENDED] {
         if built.log.ever_has(name.as_bytes()) {
             let why = format!("the run has a file `{name}`, which says what was promised");

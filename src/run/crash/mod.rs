@@ -11,6 +11,7 @@ mod exploring;
 mod folder;
 mod labels;
 mod looking;
+mod mapped;
 mod of_bits;
 mod of_call;
 mod of_data;

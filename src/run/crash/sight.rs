@@ -30,7 +30,9 @@ impl Sight {
                 (bytes.len(), true)
             }
             Act::Mapped { content, .. } => (content.len(), false),
-            Act::Stored { pages, .. } => (pages.iter().map(|page| page.bytes.len()).sum(), false),
+            Act::Stored { pages, .. } | Act::StoredIn { pages, .. } => {
+                (pages.iter().map(|page| page.bytes.len()).sum(), false)
+            }
             _ => (0, true),
         };
         self.bytes = self.bytes.saturating_add(bytes);

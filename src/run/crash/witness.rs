@@ -1,21 +1,21 @@
 //! Looks at each call that may change the watched folder, while it is held.
 
+use super::mapped::{Mapped, is_moment};
 use super::of_bits::Settling;
-use super::of_call::{MOST, OfCall};
+use super::of_call::OfCall;
 use super::of_sockets::Stream;
 use super::rings::{self, Ring};
 use super::sight::{Sight, TOO_MUCH};
-use crate::crash::{Act, Looked, Opened, Seen, Synced, Watched, is_held};
+use crate::crash::{Act, Begin, Opened, Seen, Watched, is_held};
 use crate::plan::watched as watched_calls;
 use crate::run::gate::TRACER;
 use crate::scenario::Rings;
 use perf_live::events::{Counted, Counter, EventRequest};
-use perf_live::gate::{Decision, End, Held, HeldCalls, Judge, Look, Paths, asks_tracer, whole};
+use perf_live::gate::{Decision, End, Held, HeldCalls, Judge, Look, Paths, asks_tracer};
 use perf_live::host::Host;
 use perf_live::sys::monotonic_now;
 use perf_records::units::Pid;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -45,8 +45,9 @@ pub(in crate::run) struct Witness<'a> {
     held: HeldCalls,
     seen: Sight,
     /// The files of the folder that are mapped for writing.
-    mapped: Vec<(Opened, File)>,
-    looked: Looked,
+    mapped: Mapped,
+    /// Whether the model has an order between pages of a file.
+    orders_pages: bool,
     /// The last call that was let go on and may change something.
     last: Option<Last>,
     /// The file of the call that is held, if the call may take permissions away.
@@ -107,7 +108,7 @@ impl<'a> Witness<'a> {
     pub(in crate::run) fn new(
         host: &'a Host,
         (folder, watched, devices): (&[u8], &'a Watched, BTreeSet<u64>),
-        (stream, rings): (Stream, Rings),
+        (stream, rings, orders_pages): (Stream, Rings, bool),
         ends: Option<&'a EventRequest>,
         paths: Paths,
     ) -> Self {
@@ -121,8 +122,8 @@ impl<'a> Witness<'a> {
             rings,
             paths,
             seen: Sight::default(),
-            mapped: Vec::new(),
-            looked: Looked::default(),
+            mapped: Mapped::default(),
+            orders_pages,
             last: None,
             settling: None,
             opens_other: false,
@@ -136,7 +137,8 @@ impl<'a> Witness<'a> {
 
     /// What was seen, now that no task is left that could change more.
     pub(in crate::run) fn finish(mut self) -> Witnessed {
-        self.look_at_mapped(0, "exit");
+        let looks = self.mapped.look();
+        self.note_looks(0, "exit", looks);
         self.look_at_permissions();
         if self.seen.is_full() {
             self.unknown.insert(TOO_MUCH.to_owned());
@@ -212,49 +214,63 @@ impl<'a> Witness<'a> {
         }
     }
 
-    /// What is in the files that are mapped for writing.
-    fn look_at_mapped(&mut self, thread: u32, name: &'static str) {
-        for (opened, file) in &self.mapped {
-            let read = File::try_clone(file).and_then(|mut file| {
-                io::Seek::rewind(&mut file)?;
-                whole(&file, MOST)
-            });
-            let why = match read {
-                Ok(Some(content)) => {
-                    let file = Opened {
-                        path: None,
-                        ..opened.clone()
-                    };
-                    self.seen.push(Seen {
-                        thread,
-                        call: name,
-                        time: monotonic_now(),
-                        act: self.looked.look(file, content),
-                        left: None,
-                    });
-                    continue;
+    /// Looks at mapped files in front of a call, if it matters to the states which stores came
+    /// before it. Returns whether it has looked.
+    fn look_before(&mut self, call: &Held, name: &'static str, act: &Act) -> bool {
+        let looks = if is_moment(act) {
+            self.mapped.look()
+        } else {
+            match self.touched(call, act) {
+                Some((file, _, _)) if self.orders_pages && self.mapped.has(&file.id()) => {
+                    self.mapped.look()
                 }
-                Ok(None) => "a mapped file is too large to be looked at".to_owned(),
-                Err(error) => format!("a mapped file could not be read: {error}"),
-            };
-            self.unknown.insert(why);
+                Some((file, begin, length)) => {
+                    let look = self.mapped.look_in(&file.id(), begin, length);
+                    look.into_iter().collect()
+                }
+                None => Vec::new(),
+            }
+        };
+        let has_looked = !looks.is_empty();
+        self.note_looks(call.thread, name, looks);
+        has_looked
+    }
+
+    fn note_looks(&mut self, thread: u32, name: &'static str, looks: Vec<Result<Act, String>>) {
+        for look in looks {
+            match look {
+                Ok(act) => self.seen.push(Seen {
+                    thread,
+                    call: name,
+                    time: monotonic_now(),
+                    act,
+                    left: None,
+                }),
+                Err(why) => {
+                    self.unknown.insert(why);
+                }
+            }
         }
     }
 
-    /// Whether a call writes to a file that its process may have stored into before: the disk may
-    /// have got a page in between.
-    fn is_stored_into(&self, call: &Held, act: &Act) -> bool {
-        let (Act::Write { file, .. } | Act::Cloned { file, .. }) = act else {
-            return false;
+    /// What a call writes to a file that its process may have stored into before: the disk may have
+    /// got a page in between.
+    fn touched<'c>(&self, call: &Held, act: &'c Act) -> Option<(&'c Opened, Begin, usize)> {
+        let Act::Write {
+            file, begin, bytes, ..
+        } = act
+        else {
+            return None;
         };
-        if self.mapped.iter().all(|(other, _)| other.id() != file.id()) {
-            return false;
+        if bytes.is_empty() || !self.mapped.has(&file.id()) {
+            return None;
         }
         let mappings = self.host.mapped_files(call.thread);
-        mappings.map_or(true, |mappings| {
+        let may_store = mappings.map_or(true, |mappings| {
             let mut mappings = mappings.into_iter();
             mappings.any(|it| it.is_shared && it.is_writable && it.inode == file.inode)
-        })
+        });
+        may_store.then_some((file, *begin, bytes.len()))
     }
 
     fn act_of(&mut self, call: &Held, name: &str) -> Act {
@@ -287,8 +303,7 @@ impl<'a> Witness<'a> {
             "mmap" => match of_call.mapping()? {
                 None => Act::Nothing,
                 Some((opened, file)) => {
-                    self.mapped.retain(|(other, _)| other.id() != opened.id());
-                    self.mapped.push((opened.clone(), file));
+                    self.mapped.add(opened.clone(), file);
                     Act::Maps(opened)
                 }
             },
@@ -302,16 +317,6 @@ impl<'a> Witness<'a> {
         self.opens_other = of_call.opens_other;
         self.settling = Settling::of(&act, of_call.about)?;
         Ok(act)
-    }
-}
-
-/// Whether it matters to the states which stores into mappings came before a call: what it makes
-/// durable, promises or names comes behind them.
-fn is_moment(act: &Act) -> bool {
-    match act {
-        Act::Write { synced, .. } => *synced != Synced::No,
-        Act::Nothing | Act::Maps(_) => false,
-        _ => true,
     }
 }
 
@@ -345,14 +350,10 @@ impl Judge for Witness<'_> {
         if self.opens_other {
             act = Act::Nothing;
         }
-        let matters = is_moment(&act) || self.is_stored_into(call, &act);
-        if matters && !self.mapped.is_empty() {
-            self.look_at_mapped(call.thread, name);
-            // That takes its time, in which another thread may change what a number or a path is.
-            if self.act_of(call, name) != act {
-                let why = format!("what `{name}` is about was changed while it was held");
-                act = Act::Unknown(why);
-            }
+        // That takes its time, in which another thread may change what a number or a path is.
+        if self.look_before(call, name, &act) && self.act_of(call, name) != act {
+            let why = format!("what `{name}` is about was changed while it was held");
+            act = Act::Unknown(why);
         }
         if act != Act::Nothing {
             self.look_at_permissions();

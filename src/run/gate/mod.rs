@@ -127,7 +127,7 @@ pub(super) fn witnessed<T, E: Into<RunError>>(
     let mut witness = Witness::new(
         host,
         folder,
-        (stream, plan.rings),
+        (stream, plan.rings, plan.model.orders_pages()),
         plan.ends.as_ref(),
         paths,
     );

@@ -345,3 +345,24 @@ fn a_run_that_writes_more_than_there_is_room_for_is_incomplete() {
         "more than 512 MiB",
     );
 }
+
+#[test]
+fn of_two_pages_each_may_be_on_the_disk_alone_but_where_a_model_keeps_all_in_order() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // Stored into the first page, then written to the second.
+    let script = "import mmap, os\nfile = os.open('old', os.O_RDWR)\nos.write(file, b'o' * 8192)\n\
+                  os.fsync(file)\nmap = mmap.mmap(file, 8192)\nmap[0:3] = b'NEW'\n\
+                  os.pwrite(file, b'end', 5000)\nos.fsync(file)";
+    for (model, first, other, status) in [
+        ("{ base: posix, torn: 4096 }", "NEW", "end", 1),
+        ("{ base: posix, torn: 4096 }", "end", "NEW", 1),
+        ("ordered", "NEW", "end", 1),
+        ("ordered", "end", "NEW", 0),
+    ] {
+        let held = format!(
+            "model: {model}, recovers: {{ shell: '! grep -q {first} old || grep -q {other} old' }}"
+        );
+        crash(&python(script, &held), status, &[]);
+    }
+}

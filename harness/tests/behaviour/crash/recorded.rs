@@ -1,8 +1,8 @@
 //! A recording keeps what power cuts may leave.
 
-use super::{SAVE, WHOLE, json, scenario, shell};
+use super::{SAVE, WHOLE, json, python, scenario, shell};
 use crate::support::project::Project;
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 use std::io::Read;
 
 /// A project with a recording of its scenario.
@@ -131,4 +131,21 @@ fn a_log_that_was_changed_in_its_recording_is_refused() {
     assert_ne!(run.status, 0, "{}", run.stdout);
     let text = run.stdout + &run.stderr;
     assert!(text.contains("was changed or damaged"), "{text}");
+}
+
+#[test]
+fn a_recording_with_looks_at_some_pages_is_not_judged_by_a_model_that_has_an_order_of_pages() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import mmap, os\nfile = os.open('old', os.O_RDWR)\nos.ftruncate(file, 8192)\n\
+                  map = mmap.mmap(file, 8192)\nos.pwrite(file, b'x', 0)\n\
+                  map[0:3] = b'NEW'\nos.pwrite(file, b'end', 5000)\nos.fsync(file)";
+    let project = python(script, "model: ext4, recovers: { run: ['true'] }");
+    saved(&project);
+    again(&project, 0);
+    edit(&project, "model: ext4", "model: ordered");
+    let text = again(&project, 1);
+    assert!(text.contains("has an order between pages"), "{text}");
+    saved(&project);
+    again(&project, 0);
 }
