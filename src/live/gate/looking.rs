@@ -10,7 +10,7 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::stat::{FileStat, SFlag, fstat};
 use nix::unistd::{Whence, lseek};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use syscall_model::SocketAddress;
 
@@ -316,14 +316,4 @@ impl Named {
         let last = last.unwrap_or_default().to_owned();
         Self { folder, last }
     }
-}
-
-/// Reads all of a file, up to a limit; `None` for one that is longer.
-///
-/// # Errors
-/// Those of `read(2)`.
-pub fn whole(file: &File, most: u64) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
-    let read = file.take(most + 1).read_to_end(&mut bytes)?;
-    Ok((read as u64 <= most).then_some(bytes))
 }

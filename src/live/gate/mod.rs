@@ -31,7 +31,7 @@ pub use aliases::Aliases;
 pub use allowing::{AllowedCalls, Denial, TooLong};
 pub use filter::HeldCalls;
 pub use log::{Log, Logged};
-pub use looking::{Look, Named, OpenFile, whole};
+pub use looking::{Look, Named, OpenFile};
 pub use making::{MADE, SHORTER};
 pub use opened::{Streams, name_of};
 pub use own_filters::asks_tracer;
