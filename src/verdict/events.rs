@@ -43,7 +43,7 @@ fn confined(plan: &Plan, run: &Run) -> Vec<Finding> {
 }
 
 /// What of the wanted events has no record.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Forgotten {
     /// The names of which some deeds are missing.
     pub(super) names: BTreeSet<String>,
@@ -55,6 +55,9 @@ impl Forgotten {
     fn of(plan: &Plan, account: &Account) -> Self {
         let mut overwritten = plan.events.overwritten(account);
         overwritten.extend(plan.events.copied(account));
+        if overwritten.is_empty() {
+            return Self::default();
+        }
         let asked_for = plan.events.names();
         let mut names: BTreeSet<String> = overwritten.intersection(&asked_for).cloned().collect();
         let spans = plan.spans.iter().filter(|rule| rule.takes(&overwritten));
