@@ -107,17 +107,19 @@ impl Survivors {
         if is_patient {
             self.add_unrecorded(running, &mut others);
         }
-        let looked = self.look(others);
-        if looked.is_starved {
+        let (alive, missed) = self.look(others);
+        let is_starved =
+            |(living, now): &(Living, ProcessStatus)| !self.had_its_time(living.pid, now.starved);
+        if alive.iter().any(is_starved) {
             return false;
         }
-        self.found = looked.alive;
-        if !is_patient || !self.found.is_empty() || looked.missed.is_empty() {
+        self.found = self.named(alive);
+        if !is_patient || !self.found.is_empty() || missed.is_empty() {
             self.missed_since = None;
         } else if look.is_all && self.missed_since.is_some_and(|since| look.until > since) {
             // Each process had gone when it was looked at, but had left another like it: the
             // records of the processes that had gone at an earlier look have been read.
-            self.found = looked.missed;
+            self.found = missed;
         } else {
             let now = sys::monotonic_now().0.saturating_add(SETTLED);
             self.missed_since.get_or_insert(Nanos(now));
@@ -127,7 +129,7 @@ impl Survivors {
 
     /// Notes which processes live at the timeout, the main process included.
     pub(super) fn note(&mut self, lineage: &Lineage) {
-        self.found = self.look(lineage.living()).alive;
+        self.found = self.named(self.look(lineage.living()).0);
     }
 
     /// Kills the living processes on the bare host, where no namespace does; a control group has
@@ -191,7 +193,8 @@ impl Survivors {
         }
     }
 
-    fn look(&self, living: Vec<Living>) -> Looked {
+    /// Returns those that live, and those that live by the records and are gone when looked at.
+    fn look(&self, living: Vec<Living>) -> (Vec<(Living, ProcessStatus)>, Vec<Survivor>) {
         let host = Host::running();
         let mut missed = Vec::new();
         let mut alive = Vec::new();
@@ -202,9 +205,11 @@ impl Survivors {
                 Some(now) => alive.push((living, now)),
             }
         }
-        let is_starved = alive
-            .iter()
-            .any(|it| !self.had_its_time(it.0.pid, it.1.starved));
+        (alive, missed)
+    }
+
+    /// Names processes by their ids and commands, as far as these can be read.
+    fn named(&self, mut alive: Vec<(Living, ProcessStatus)>) -> Vec<Survivor> {
         let mut commands = commands(alive.iter().map(|(living, _)| living.pid).collect());
         // The id in the workload's namespace, whichever namespaces lie inside it.
         let level = self.level();
@@ -224,11 +229,7 @@ impl Survivors {
             }
         }
         let alive = alive.into_iter().map(|(living, _)| survivor(living));
-        Looked {
-            alive: alive.collect(),
-            missed,
-            is_starved,
-        }
+        alive.collect()
     }
 
     /// Whether a process that lives has had its time to end.
@@ -255,15 +256,6 @@ impl Survivors {
         });
         now.ids.len() > self.level() && is_as_old
     }
-}
-
-#[derive(Debug)]
-struct Looked {
-    alive: Vec<Survivor>,
-    /// Alive by the records, but gone when looked at.
-    missed: Vec<Survivor>,
-    /// Whether one of those that live has not had its time to end, as other tasks had the CPUs.
-    is_starved: bool,
 }
 
 /// How long each process had no CPU.
