@@ -45,7 +45,7 @@ pub(crate) fn clone3() -> i32 {
         panic!("the child ended with {status:?}");
     };
     say(&format!(
-        "child pid={child} call=getpgid count={CLONE3_CALLS} status={status}"
+        "child pid={child:07} call=getpgid count={CLONE3_CALLS} status={status}"
     ));
     0
 }
@@ -70,9 +70,9 @@ pub(crate) fn daemon() -> i32 {
         "the middle process could not report"
     );
     let daemon = i32::from_ne_bytes(bytes);
-    say(&format!("middle pid={middle}"));
+    say(&format!("middle pid={middle:07}"));
     say(&format!(
-        "daemon pid={daemon} call=getpgid count={DAEMON_CALLS}"
+        "daemon pid={daemon:07} call=getpgid count={DAEMON_CALLS}"
     ));
     0
 }
@@ -138,10 +138,10 @@ pub(crate) fn thread_exec() -> i32 {
     thread::spawn(move || {
         for (tid, call, number) in std::iter::once(leader).chain(told.iter().take(2)) {
             kernel::wait_until_blocked_in(kernel::pid(), tid, number);
-            say(&format!("blocked tid={tid} call={call}"));
+            say(&format!("blocked tid={tid:07} call={call}"));
         }
         say(&format!(
-            "exec tid={} pid={} path=/bin/true",
+            "exec tid={:07} pid={:07} path=/bin/true",
             kernel::tid(),
             kernel::pid()
         ));
@@ -154,7 +154,7 @@ pub(crate) fn thread_exec() -> i32 {
 
 /// Executes itself that many times, each time with one less to go.
 pub(crate) fn exec_self(times: u64) -> i32 {
-    say(&format!("exec pid={} left={times}", kernel::pid()));
+    say(&format!("exec pid={:07} left={times}", kernel::pid()));
     let Some(left) = times.checked_sub(1) else {
         return 0;
     };

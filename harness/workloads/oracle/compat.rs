@@ -109,7 +109,7 @@ pub(crate) fn vfork() -> i32 {
     let child = vfork_and_execute(c"/bin/true", VFORK_CALLS);
     let status = kernel::wait_for(child);
     say(&format!(
-        "child pid={child} call=getpgid count={VFORK_CALLS} path=/bin/true status={status}"
+        "child pid={child:07} call=getpgid count={VFORK_CALLS} path=/bin/true status={status}"
     ));
     0
 }

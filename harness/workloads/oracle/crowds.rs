@@ -10,7 +10,7 @@ use crate::kernel::{self, say};
 pub(crate) fn flood(calls: u64) -> i32 {
     kernel::getppid(calls);
     say(&format!(
-        "thread index=0 tid={} call=getppid count={calls}",
+        "thread index=0 tid={:07} call=getppid count={calls}",
         kernel::tid()
     ));
     0
@@ -30,7 +30,7 @@ pub(crate) fn threads(count: u64, calls: impl Fn(u64) -> u64) -> i32 {
                 kernel::getppid(calls);
                 let tid = kernel::tid();
                 say(&format!(
-                    "thread index={index} tid={tid} call=getppid count={calls}"
+                    "thread index={index} tid={tid:07} call=getppid count={calls}"
                 ));
             })
         };
@@ -41,7 +41,7 @@ pub(crate) fn threads(count: u64, calls: impl Fn(u64) -> u64) -> i32 {
             thread.join().expect("a thread that does not panic");
         }
     });
-    say(&format!("main tid={} threads={count}", kernel::tid()));
+    say(&format!("main tid={:07} threads={count}", kernel::tid()));
     0
 }
 
@@ -78,7 +78,7 @@ fn grow(name: &str, generations: u32) -> i32 {
     kernel::getppid(calls);
     let pid = kernel::pid();
     say(&format!(
-        "process name={name} pid={pid} call=getppid count={calls}"
+        "process name={name} pid={pid:07} call=getppid count={calls}"
     ));
     for child in children {
         kernel::wait_for(child);
@@ -93,7 +93,7 @@ pub(crate) fn many_forks(count: u64) -> i32 {
         all_ended_well &= kernel::wait_for(kernel::fork_to(|| 0)) == 0;
     }
     say(&format!(
-        "forks pid={} count={count} all_ended_well={all_ended_well}",
+        "forks pid={:07} count={count} all_ended_well={all_ended_well}",
         kernel::pid()
     ));
     0

@@ -11,7 +11,7 @@ use crate::kernel::{self, say};
 
 /// Ends with that status.
 pub(crate) fn exit(status: i32) -> i32 {
-    say(&format!("exit pid={} code={status}", kernel::pid()));
+    say(&format!("exit pid={:07} code={status}", kernel::pid()));
     status
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn signal_named(word: &str) -> Option<Signal> {
 /// Kills itself; the signal finds neither a handler nor a mask in its way.
 pub(crate) fn signal(signal: Signal) -> i32 {
     kernel::no_core_file();
-    say(&format!("signal pid={} name={signal}", kernel::pid()));
+    say(&format!("signal pid={:07} name={signal}", kernel::pid()));
     if !matches!(signal, Signal::SIGKILL | Signal::SIGSTOP) {
         set_disposition(signal, SigHandler::SigDfl);
         let only = SigSet::from(signal);
@@ -61,14 +61,14 @@ pub(crate) fn hold_stdout() -> i32 {
             pause();
         }
     });
-    say(&format!("holder pid={holder}"));
+    say(&format!("holder pid={holder:07}"));
     0
 }
 
 /// Never ends by itself, nor by `SIGTERM`.
 pub(crate) fn ignore_sigterm() -> i32 {
     set_disposition(Signal::SIGTERM, SigHandler::SigIgn);
-    say(&format!("ready pid={}", kernel::pid()));
+    say(&format!("ready pid={:07}", kernel::pid()));
     loop {
         pause();
     }

@@ -14,7 +14,9 @@ pub(crate) fn killed() -> i32 {
         0
     });
     let status = kernel::wait_for(child);
-    say(&format!("child pid={child} call=getpgid status={status}"));
+    say(&format!(
+        "child pid={child:07} call=getpgid status={status}"
+    ));
     0
 }
 
@@ -24,7 +26,10 @@ pub(crate) fn denied() -> i32 {
     // SAFETY: getpgid takes a number.
     let result = Errno::result(unsafe { libc::syscall(libc::SYS_getpgid, 0) });
     let words = kernel::result_words(result);
-    say(&format!("call tid={} name=getpgid {words}", kernel::tid()));
+    say(&format!(
+        "call tid={:07} name=getpgid {words}",
+        kernel::tid()
+    ));
     0
 }
 

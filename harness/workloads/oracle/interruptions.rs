@@ -42,7 +42,10 @@ pub(crate) fn sigreturn(times: u64) -> i32 {
         kill(Pid::this(), Signal::SIGUSR1).expect("kill");
     }
     let handled = HANDLED.load(Ordering::Relaxed);
-    say(&format!("sigreturn tid={} count={handled}", kernel::tid()));
+    say(&format!(
+        "sigreturn tid={:07} count={handled}",
+        kernel::tid()
+    ));
     0
 }
 
@@ -83,7 +86,7 @@ fn read_with_handler(case: &str, flags: SaFlags, data: &OwnedFd, reports: &Owned
     let words = kernel::result_words(result.map(|length| length as i64));
     let tid = kernel::tid();
     say(&format!(
-        "restart case={case} tid={tid} call=read fd={} {words}",
+        "restart case={case} tid={tid:07} call=read fd={} {words}",
         data.as_raw_fd()
     ));
     0
@@ -102,7 +105,7 @@ fn stopped_sleep() {
         let result = unsafe { libc::syscall(libc::SYS_nanosleep, &raw const hour, 0) };
         let words = kernel::result_words(Errno::result(result));
         say(&format!(
-            "restart case=sleep-stopped tid={} call=nanosleep {words}",
+            "restart case=sleep-stopped tid={:07} call=nanosleep {words}",
             kernel::tid()
         ));
         0

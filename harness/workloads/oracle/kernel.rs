@@ -12,6 +12,9 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, fork, write};
 
 /// Prints one line in one `write`, so that lines of several processes do not mix.
+///
+/// Ids are printed with seven digits, as many as the largest has: what `write` returns is then the
+/// same in each run.
 pub(crate) fn say(line: &str) {
     let text = format!("{line}\n");
     // SAFETY: descriptor 1 is never closed by this program while it still has something to say.
