@@ -28,7 +28,13 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn main(arguments: &Arguments) -> u8 {
-    // A report may stand where a part was.
+    if let Some(part) = written_over(arguments) {
+        note!(
+            "harness: `{}` is a part, and a report would stand in its place: name another file",
+            shown_path(part)
+        );
+        return status::USAGE;
+    }
     let texts: Vec<_> = arguments.parts.iter().map(|path| read(path)).collect();
     if let Err(status) = arguments.results.begin() {
         return status;
@@ -79,6 +85,14 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
     }
     let verdicts: Vec<Verdict> = merged.reports.iter().map(|it| it.verdict).collect();
     exit_status(&verdicts)
+}
+
+/// The first part that a report would be written over: parts cannot be had again.
+fn written_over(arguments: &Arguments) -> Option<&Path> {
+    let place = |path: &Path| std::fs::canonicalize(path).ok();
+    let reports: Vec<PathBuf> = arguments.results.files().filter_map(place).collect();
+    let mut parts = arguments.parts.iter().map(PathBuf::as_path);
+    parts.find(|part| place(part).is_some_and(|it| reports.contains(&it)))
 }
 
 fn read(path: &Path) -> Result<String, String> {

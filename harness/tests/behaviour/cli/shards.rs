@@ -132,6 +132,18 @@ fn a_merge_of_less_or_more_than_all_parts_of_one_set_fails_and_says_which() {
     refused(&missing, "`none.jsonl` is no part: ");
 }
 
+#[test]
+fn a_report_of_a_merge_is_never_written_over_a_part() {
+    require!(right_to_trace());
+    let project = project();
+    let parts = run_all(&project, 2, "scenarios");
+    let before = project.read("1.jsonl");
+    let run = merge(&project, &parts[..1], &["--report", "./1.jsonl"]);
+    run.assert_status(2);
+    assert!(run.stderr.contains("`1.jsonl` is a part"), "{run:?}");
+    assert_eq!(project.read("1.jsonl"), before);
+}
+
 fn names(project: &Project, environment: &[(&str, &str)], options: &[&str]) -> BTreeSet<String> {
     let words = [&["run", "--list"], options, &["scenarios"]].concat();
     let run = project.harness_with(environment, &words);
