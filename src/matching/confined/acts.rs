@@ -3,7 +3,7 @@
 use super::handed::file;
 use super::ioctls::changes_file;
 use super::reaches::Sockets;
-use super::table::{EXECUTES, GIVES, NETWORK, OPENS, READ, Realm, UNNAMED, WRITTEN};
+use super::table::{EXECUTES, GIVES, NETWORK, OPENS, READ, RESTRICTS, Realm, UNNAMED, WRITTEN};
 use super::worlds::{is_no_file, memory_of};
 use crate::matching::answer::Answer;
 use crate::matching::field::numbers;
@@ -48,13 +48,30 @@ const MAKES: u32 = 0o100;
 /// `__O_TMPFILE` (include/uapi/asm-generic/fcntl.h): the file is made in the folder of the path.
 const NAMELESS: u32 = 0o20_000_000;
 
-/// Returns all that a deed does of a command that was `started_as` these; what other deeds said of
-/// its socket is in `sockets`.
-pub(super) fn acts<'d>(
-    deed: &'d Deed,
-    started_as: StartedAs,
-    sockets: &mut Sockets,
-) -> Vec<Act<'d>> {
+/// What the other deeds of a run say of what one does.
+#[derive(Debug)]
+pub(super) struct Others {
+    sockets: Sockets,
+    /// Whether some process may be under Landlock: it may be allowed to make a file and not to open
+    /// it, which is asked later (`hook_file_open()`, security/landlock/fs.c).
+    is_restricted: bool,
+}
+
+impl Others {
+    pub(super) fn of(deeds: &[&Deed]) -> Self {
+        let restricts = |deed: &&Deed| {
+            let returns = deed.returns.as_ref().map(|part| &part.value);
+            &*deed.name == RESTRICTS && !matches!(returns, Some(Value::Error(_)))
+        };
+        Self {
+            sockets: Sockets::default(),
+            is_restricted: deeds.iter().any(restricts),
+        }
+    }
+}
+
+/// Returns all that a deed does of a command that was `started_as` these.
+pub(super) fn acts<'d>(deed: &'d Deed, started_as: StartedAs, others: &mut Others) -> Vec<Act<'d>> {
     // An event is named by its system.
     if deed.name.contains(':') {
         return Vec::new();
@@ -81,8 +98,9 @@ pub(super) fn acts<'d>(
             name,
             is_one,
             started_as,
+            is_restricted: others.is_restricted,
         };
-        all.extend(doer.acts(sockets));
+        all.extend(doer.acts(&mut others.sockets));
     }
     all
 }
@@ -94,6 +112,8 @@ pub(super) struct Doer<'d, 'n> {
     /// Whether the record says that it is this call.
     is_one: bool,
     pub(super) started_as: StartedAs,
+    /// [`Others::is_restricted`].
+    is_restricted: bool,
 }
 
 impl<'d> Doer<'d, '_> {
@@ -280,6 +300,10 @@ impl<'d> Doer<'d, '_> {
             ("bind" | "creat", Some("EINVAL")) => Answer::Unknown,
             // The file was made, and then refused `O_DIRECT`, or is no folder.
             (_, Some("EINVAL")) if opens => self.has_bit("flags", MAKES).and(Answer::Unknown),
+            // The file was made, and then not to be opened.
+            (_, Some("EACCES")) if opens && self.is_restricted => {
+                self.has_bit("flags", MAKES).and(Answer::Unknown)
+            }
             (_, Some("ENOTDIR")) if opens => {
                 let makes = self.has_bit("flags", MAKES);
                 makes

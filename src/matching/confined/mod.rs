@@ -25,9 +25,8 @@ use super::blame::{Blamed, Blaming, Tests};
 use super::judge::{Finding, Said, Told};
 use crate::scenario::{BlameBy, Confined, StartedAs, TestRules};
 use crate::trace::{Deed, Normalised, Reached, StableName, Value};
-use acts::{Act, acts};
+use acts::{Act, Others, acts};
 use lasting::Gone;
-use reaches::Sockets;
 use std::collections::{BTreeMap, BTreeSet};
 use table::closes;
 use told::{Family, by_tests, shown, undecided};
@@ -180,10 +179,10 @@ pub fn confine(
         .map(|rules| Worlds::new(rules.confined(), &confinement.folders, &own))
         .collect();
     let tests = Tests::of(&confinement.blaming, trace, &deeds);
-    let mut sockets = Sockets::default();
+    let mut others = Others::of(&deeds);
     let mut offences: BTreeMap<(usize, Realm, Answer), Vec<Offence<'_>>> = BTreeMap::new();
     for deed in deeds.iter().copied().filter(|deed| !is_start(deed)) {
-        for act in acts(deed, confinement.started_as, &mut sockets) {
+        for act in acts(deed, confinement.started_as, &mut others) {
             let by = match confinement.finds_tests {
                 true => tests.blame(deed),
                 false => Blamed::Nothing,

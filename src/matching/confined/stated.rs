@@ -1,7 +1,6 @@
 //! States what a run did of all that could be confined, without a rule.
 
-use super::acts::{Act, Thing, acts};
-use super::reaches::Sockets;
+use super::acts::{Act, Others, Thing, acts};
 use super::table::{PROCESSES, Realm, SIGNALS};
 use super::told::{self, reached};
 use super::worlds::{is_no_file, is_usual};
@@ -138,11 +137,11 @@ pub struct Statement {
 pub fn statement(blaming: &Blaming, started_as: StartedAs, trace: &Normalised) -> Statement {
     let deeds = trace.in_order();
     let tests = Tests::of(blaming, trace, &deeds);
-    let mut sockets = Sockets::default();
+    let mut others = Others::of(&deeds);
     let mut done = Vec::new();
     for deed in &deeds {
         let by = || tests.blame(deed);
-        for act in acts(deed, started_as, &mut sockets) {
+        for act in acts(deed, started_as, &mut others) {
             done.extend(Done::of(deed, &act, by));
         }
         done.extend(signalled(deed, by));
@@ -265,10 +264,11 @@ pub fn changed_among(trace: &Normalised, names: &BTreeSet<Vec<u8>>) -> BTreeSet<
         "unlink",
         "unlinkat",
     ];
-    let mut sockets = Sockets::default();
+    let deeds = trace.in_order();
+    let mut others = Others::of(&deeds);
     let mut changed = BTreeSet::new();
-    for deed in trace.in_order() {
-        let acts = acts(deed, StartedAs::default(), &mut sockets).into_iter();
+    for deed in deeds {
+        let acts = acts(deed, StartedAs::default(), &mut others).into_iter();
         let writes = acts.filter(|act| act.realm == Realm::Writes);
         for act in writes.filter(|_| !OF_NAMES.contains(&&*deed.name)) {
             let Thing::File(part) = &act.thing else {

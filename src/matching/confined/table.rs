@@ -49,7 +49,7 @@ impl Realm {
         };
         match self {
             Self::Writes => {
-                let others = ["bind", "bpf", "ioctl", "mq_unlink"];
+                let others = ["bind", "bpf", "ioctl", RESTRICTS, "mq_unlink"];
                 [
                     of_table(WRITTEN),
                     OPENS.to_vec(),
@@ -75,6 +75,9 @@ pub(super) const GIVES: &[&str] = &["fanotify_init", "pidfd_getfd"];
 
 /// Calls that change a file system or what is in it, by something else than a path.
 pub(super) const UNNAMED: &[&str] = &["fsconfig"];
+
+/// The call by which a process may lose the right to open what it still may make.
+pub(super) const RESTRICTS: &str = "landlock_restrict_self";
 
 /// Calls that execute programs.
 pub(super) const EXECUTES: &[&str] = &["execve", "execveat"];

@@ -400,6 +400,42 @@ fn what_fails_may_have_changed_something() {
 }
 
 #[test]
+fn who_is_under_landlock_may_have_made_what_it_may_not_open() {
+    let rules = Confined {
+        writes: strings(&["data/**"]),
+        ..Confined::default()
+    };
+    let restricted = "P1 landlock_restrict_self(flags=0) = 0";
+    let refused = "P1 landlock_restrict_self(flags=0) = EPERM";
+    for (before, line, said) in [
+        (
+            restricted,
+            "openat(filename:path=p\"x\", flags=65) = EACCES",
+            "unknown",
+        ),
+        (
+            restricted,
+            "openat(filename:path=p\"x\", flags=1) = EACCES",
+            "allowed",
+        ),
+        (
+            restricted,
+            "openat(filename:path=p\"data/x\", flags=65) = EACCES",
+            "allowed",
+        ),
+        (restricted, "mkdir(path=p\"x\") = EACCES", "allowed"),
+        (
+            refused,
+            "openat(filename:path=p\"x\", flags=65) = EACCES",
+            "allowed",
+        ),
+    ] {
+        let lines = format!("{before}\nP1 {line}");
+        assert_eq!(word(&rules, &lines), said, "{lines}");
+    }
+}
+
+#[test]
 fn requests_of_file_systems_are_changes_unless_they_only_tell() {
     let rules = Confined {
         writes: Some(Vec::new()),

@@ -25,7 +25,7 @@ const HARMLESS: &str = "\
     idle inotify_add_watch inotify_init inotify_init1 inotify_rm_watch io_cancel io_destroy \
     io_getevents io_pgetevents io_setup io_submit io_uring_enter io_uring_register \
     io_uring_setup ioprio_get ioprio_set kcmp kill landlock_add_rule landlock_create_ruleset \
-    landlock_restrict_self lgetxattr listmount listns listxattr listxattrat llistxattr lock \
+    lgetxattr listmount listns listxattr listxattrat llistxattr lock \
     lookup_dcookie lseek lsm_get_self_attr lsm_list_modules lstat madvise map_shadow_stack mbind \
     membarrier memfd_create memfd_secret migrate_pages mincore mlock mlock2 mlockall mmap \
     modify_ldt move_pages mprotect mpx mq_getsetattr mq_notify mq_timedreceive mq_timedsend \
