@@ -1,5 +1,6 @@
 //! What the supervisor knows of calls that the records do not tell, for the reader of these.
 
+use super::supervisor::Held;
 use perf_records::space::Stack;
 use perf_records::units::Nanos;
 use std::collections::{HashMap, VecDeque};
@@ -38,6 +39,25 @@ pub struct Logged {
 }
 
 impl Logged {
+    /// A call that is held, with what is to be done to it and without a stack.
+    #[must_use]
+    pub const fn of(call: &Held, memory: Memory, injected: Injected) -> Self {
+        Self {
+            thread: call.thread,
+            time: call.time,
+            abi: call.abi,
+            number: call.number,
+            instruction: call.instruction,
+            arguments: call.arguments,
+            memory,
+            stack: None,
+            injected,
+            value: None,
+            by_signal: false,
+            is_ended: false,
+        }
+    }
+
     /// Whether it was not made: it has no entering half in the records.
     #[must_use]
     pub fn is_answered(&self) -> bool {

@@ -32,23 +32,9 @@ impl Ring {
 
 /// The answer to a call that would make a ring.
 pub(super) fn refused(call: &Held) -> Decision {
-    let log = Logged {
-        thread: call.thread,
-        time: call.time,
-        abi: call.abi,
-        number: call.number,
-        instruction: call.instruction,
-        arguments: call.arguments,
-        memory: Memory::default(),
-        stack: None,
-        injected: REFUSED,
-        value: None,
-        by_signal: false,
-        is_ended: false,
-    };
     Decision {
         injected: REFUSED,
-        log: Some(log),
+        log: Some(Logged::of(call, Memory::default(), REFUSED)),
         ..Decision::default()
     }
 }

@@ -297,29 +297,20 @@ impl Judge for Decider<'_> {
         let injected = self.inject(call, name, deed, guarded);
         let by = injected.and_then(|(by, injected)| by.filter(|_| injected.is_blocked));
         let waits = self.block(call, name, deed, by);
-        let injected = injected.map(|(_, injected)| injected);
+        let is_injected = injected.is_some();
+        let injected = injected.map_or_else(Injected::default, |(_, injected)| injected);
         let number = u32::try_from(call.number).unwrap_or(u32::MAX);
         let is_recorded = self.doing.events.recorded.contains(call.abi, number);
-        if injected.is_some() && memory.is_none() {
+        if is_injected && memory.is_none() {
             memory = Some(self.memory(call));
         }
         // What was looked at and goes on is compared with what the kernel read.
         let log = memory.filter(|_| is_recorded).map(|memory| Logged {
-            thread: call.thread,
-            time: call.time,
-            abi: call.abi,
-            number: call.number,
-            instruction: call.instruction,
-            arguments: call.arguments,
-            memory,
             stack,
-            injected: injected.unwrap_or_default(),
-            value: None,
-            by_signal: false,
-            is_ended: false,
+            ..Logged::of(call, memory, injected)
         });
         Decision {
-            injected: injected.unwrap_or_default(),
+            injected,
             log,
             waits,
         }
