@@ -1,6 +1,6 @@
 //! A folder of which nothing is known before a command starts.
 
-use crate::support::project::Project;
+use crate::support::project::{Project, folder_of_the_machine};
 use std::path::{Path, PathBuf};
 
 /// A folder beside that of a project, and not below the one for temporary files.
@@ -18,12 +18,7 @@ impl Elsewhere {
 /// Both lie in a folder of their own, which is known as the way to the working directory: other
 /// tests change the one that it lies in.
 pub(super) fn elsewhere() -> (Project, Elsewhere) {
-    let own = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let parent = match own.starts_with(std::env::temp_dir()) {
-        true => Path::new("/var/tmp"),
-        false => own,
-    };
-    let both = tempfile::TempDir::new_in(parent).expect("a folder");
+    let both = folder_of_the_machine();
     let path = both.path().join("elsewhere");
     std::fs::create_dir(&path).expect("a folder");
     let project = Project::in_folder(both.path());

@@ -7,7 +7,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::{passes, python};
-use crate::support::project::verdict;
+use crate::support::project::{folder_of_the_machine, verdict};
 use crate::support::require::{program, require, right_to_trace};
 
 /// Links, and what they say: those of a merged `/usr` and of alternatives, and some that lead
@@ -53,7 +53,7 @@ fn makes_links(calls: &[&str], fault: &str, told: &str) -> String {
 
 /// A folder of the machine with such links, which were there before a run begins.
 fn merged() -> TempDir {
-    let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let folder = folder_of_the_machine();
     let at = |name: &str| folder.path().join(name);
     for path in ["usr/bin", "etc/alternatives"] {
         fs::create_dir_all(at(path)).expect("a folder");

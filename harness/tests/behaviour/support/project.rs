@@ -278,3 +278,14 @@ impl Run {
         self
     }
 }
+
+/// A new folder that a sandbox sees where it is: `/tmp` is its own there.
+pub(crate) fn folder_of_the_machine() -> TempDir {
+    let own = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let is_temporary = own.starts_with("/tmp") || own.starts_with(std::env::temp_dir());
+    let parent = match is_temporary {
+        true => Path::new("/var/tmp"),
+        false => own,
+    };
+    TempDir::new_in(parent).expect("a folder")
+}
