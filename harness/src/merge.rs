@@ -89,10 +89,8 @@ pub(crate) fn main(arguments: &Arguments) -> u8 {
 
 /// The first part that a report would be written over: parts cannot be had again.
 fn written_over(arguments: &Arguments) -> Option<&Path> {
-    let place = |path: &Path| std::fs::canonicalize(path).ok();
-    let reports: Vec<PathBuf> = arguments.results.files().filter_map(place).collect();
     let mut parts = arguments.parts.iter().map(PathBuf::as_path);
-    parts.find(|part| place(part).is_some_and(|it| reports.contains(&it)))
+    parts.find(|part| arguments.results.replace(part))
 }
 
 fn read(path: &Path) -> Result<String, String> {

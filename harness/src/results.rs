@@ -193,6 +193,12 @@ impl Results {
         self.files.iter().map(|(_, path)| path.as_path())
     }
 
+    /// Whether one of the files is that one, by whichever name.
+    pub(crate) fn replace(&self, path: &Path) -> bool {
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        real(path).is_some_and(|it| self.files().any(|file| real(file).as_ref() == Some(&it)))
+    }
+
     /// Whether a report shows whole traces.
     pub(crate) fn shows_traces(&self) -> bool {
         let mut forms = self.files.iter().map(|(form, _)| *form);

@@ -18,7 +18,7 @@ use perf_live::sys::landlock;
 use perf_records::units::{shown, shown_path};
 use printer::Printer;
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use steering::{CANNOT_TELL, StatusFor};
 pub(crate) use steering::{STOP, is_asked_for as is_for_bisect};
 use trace_harness::policy::PolicyFile;
@@ -253,11 +253,7 @@ fn choose(arguments: &Arguments) -> Result<(Vec<Item>, Option<Share>), u8> {
 /// Whether durations come from a file that a report replaces.
 fn reads_report(arguments: &Arguments) -> bool {
     let durations = arguments.sharding.durations.as_ref();
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    durations.and_then(|path| real(path)).is_some_and(|read| {
-        let mut files = arguments.results.files();
-        files.any(|file| real(file).as_ref() == Some(&read))
-    })
+    durations.is_some_and(|path| arguments.results.replace(path))
 }
 
 /// What changes the meaning of a verdict.
