@@ -80,7 +80,7 @@ pub fn is_link_of_sysfs(path: &Path) -> bool {
     kind.is_some_and(|it| it.filesystem_type() == SYSFS_MAGIC)
 }
 
-pub(super) fn changed_at(metadata: &Metadata) -> Option<SystemTime> {
+pub(crate) fn changed_at(metadata: &Metadata) -> Option<SystemTime> {
     let since = u64::try_from(metadata.ctime()).ok()?;
     let nanos = u64::try_from(metadata.ctime_nsec()).ok()?;
     UNIX_EPOCH.checked_add(Duration::from_secs(since) + Duration::from_nanos(nanos))

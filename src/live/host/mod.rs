@@ -25,6 +25,7 @@ mod usage;
 mod world;
 
 pub use catalogue::Catalogue;
+pub(crate) use files::changed_at;
 pub use files::{Lying, has_changed, is_link_of_sysfs, is_of_procfs, is_procfs, lying, lying_in};
 pub use machine::{CodeMapping, Living, LivingThread, Machine};
 pub use midlife::{Midlife, Threads};

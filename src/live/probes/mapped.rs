@@ -1,5 +1,6 @@
 //! The file of a probe, as the kernel's records of mappings name it.
 
+use crate::host::changed_at;
 use crate::sys::ring::Ring;
 use crate::sys::{mapping, perf};
 use crate::units::FileId;
@@ -12,9 +13,13 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 /// Room for a record with the longest path.
 const PAGES: usize = 4;
+
+/// The coarsest time of a change that a file system keeps: that of FAT.
+const COARSEST: Duration = Duration::from_secs(2);
 
 /// The file of a probe.
 #[derive(Clone, Debug)]
@@ -34,6 +39,9 @@ struct Content {
     length: u64,
     /// When anything of the inode was changed last (`st_ctim`), which no program sets.
     changed: (i64, i64),
+    /// Whether a write since would have another `st_ctim`: a kernel's clock of files stands still
+    /// between ticks (up to 10 ms; before Linux 6.13), and that of a file system up to `COARSEST`.
+    is_told_by_times: bool,
     /// A sum over all bytes.
     sum: u64,
 }
@@ -74,8 +82,9 @@ impl Mapped {
     #[must_use]
     pub fn is_unwritten(&self) -> bool {
         let times = self.file.metadata().map(|now| times(&now));
-        let is_untouched = times.is_ok_and(|now| now == (self.was.length, self.was.changed));
-        is_untouched || Content::of(&self.file).is_ok_and(|now| now.sum == self.was.sum)
+        let is_as_old = times.is_ok_and(|now| now == (self.was.length, self.was.changed));
+        (is_as_old && self.was.is_told_by_times)
+            || Content::of(&self.file).is_ok_and(|now| now.sum == self.was.sum)
     }
 }
 
@@ -116,7 +125,10 @@ fn recorded(file: &File) -> io::Result<(Vec<u8>, FileId)> {
 
 impl Content {
     fn of(file: &File) -> io::Result<Self> {
-        let (length, changed) = times(&file.metadata()?);
+        let now = SystemTime::now();
+        let metadata = file.metadata()?;
+        let (length, changed) = times(&metadata);
+        let is_old = |at| now.duration_since(at).is_ok_and(|age| age > COARSEST);
         let mut hasher = DefaultHasher::new();
         let mut buffer = vec![0; 1 << 16];
         let mut at = 0;
@@ -131,6 +143,7 @@ impl Content {
         Ok(Self {
             length,
             changed,
+            is_told_by_times: changed_at(&metadata).is_some_and(is_old),
             sum: hasher.finish(),
         })
     }
@@ -145,28 +158,37 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    #[test]
-    fn a_file_is_the_same_by_what_it_holds_whatever_its_times_say() {
+    fn written() -> Mapped {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"one two").unwrap();
-        let was = Content::of(&file).unwrap();
-        let mapped = Mapped {
+        Mapped {
             path: Vec::new(),
             id: FileId {
                 device: (0, 0),
                 inode: 0,
                 generation: 0,
             },
-            file: Arc::new(file.try_clone().unwrap()),
-            was,
-        };
+            was: Content::of(&file).unwrap(),
+            file: Arc::new(file),
+        }
+    }
+
+    #[test]
+    fn a_file_is_the_same_by_what_it_holds_whatever_its_times_say() {
+        let mapped = written();
         assert!(mapped.is_unwritten());
-        file.set_modified(std::time::SystemTime::UNIX_EPOCH)
-            .unwrap();
+        mapped.file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
         assert!(mapped.is_unwritten());
-        file.write_at(b"six", 4).unwrap();
-        file.set_modified(std::time::SystemTime::UNIX_EPOCH)
-            .unwrap();
+        mapped.file.write_at(b"six", 4).unwrap();
+        mapped.file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(!mapped.is_unwritten());
+    }
+
+    #[test]
+    fn a_write_in_the_tick_in_which_a_file_was_looked_at_is_seen() {
+        let mut mapped = written();
+        mapped.file.write_at(b"six", 4).unwrap();
+        mapped.was.changed = times(&mapped.file.metadata().unwrap()).1;
         assert!(!mapped.is_unwritten());
     }
 }
