@@ -19,7 +19,7 @@ mod run;
 mod sections;
 mod sign;
 
-pub use crash::{Crashed, Failure, IDLE};
+pub use crash::{Crashed, Failure, Idle};
 pub use faults::{DoneTo, FaultOutcome, FaultTold, Faults, Looked, MOST_TOLD, told};
 pub use files::reads_content;
 pub use finding::{About, Detail, Finding, Judgement, Kind, PowerCut, joined};

@@ -186,6 +186,26 @@ pub fn build(
     })
 }
 
+impl Built {
+    /// The number of promises until a text was written whole, the first time; `None` if it never
+    /// was.
+    #[must_use]
+    pub fn promised(&self, text: &[u8]) -> Option<usize> {
+        let mut said: Vec<u8> = Vec::new();
+        self.promises
+            .iter()
+            .enumerate()
+            .find_map(|(index, promise)| {
+                // What was there before ends in the start of the text, at most.
+                let rest = said.len().saturating_sub(text.len().saturating_sub(1));
+                said.drain(..rest);
+                said.extend(promise);
+                let is_there = said.windows(text.len().max(1)).any(|it| it == text);
+                is_there.then_some(index + 1)
+            })
+    }
+}
+
 fn unentered(call: &str) -> String {
     format!(
         "a seccomp filter, of the workload's own or of a policy, answered or refused a \

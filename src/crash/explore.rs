@@ -218,7 +218,9 @@ impl<'p> Candidates<'p> {
         loop {
             match &mut self.phase {
                 Phase::Prefix(back) => {
-                    let Some(steps) = pieces.steps().checked_sub(*back) else {
+                    let first = pieces.moments.first()?.first;
+                    let steps = pieces.steps().checked_sub(*back);
+                    let Some(steps) = steps.filter(|steps| *steps >= first) else {
                         self.phase = Phase::Piece(0, 0);
                         continue;
                     };

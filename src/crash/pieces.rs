@@ -62,6 +62,20 @@ impl Pieces {
         }
     }
 
+    /// Leaves out the crashes before so many acknowledgements.
+    pub fn begin_behind(&mut self, acknowledged: usize) {
+        self.moments
+            .retain(|moment| moment.acknowledged >= acknowledged);
+    }
+
+    /// Tells whether the states differ in nothing but what was acknowledged: each piece is durable
+    /// from the first moment on.
+    #[must_use]
+    pub fn are_settled(&self) -> bool {
+        let first = self.moments.first();
+        first.is_some_and(|first| (0..self.list.len()).all(|piece| self.durable(piece, first)))
+    }
+
     /// Returns the states that a crash may leave, each content once for each number of
     /// acknowledgements before it, at most `most`.
     ///

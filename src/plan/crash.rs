@@ -29,6 +29,8 @@ pub struct CrashPlan {
     pub recovers: Box<Plan>,
     /// Where bytes are promises.
     pub acknowledged: Promises,
+    /// Behind the promise with this text the power cuts begin.
+    pub since: Option<String>,
     /// At most so many states are tried.
     pub states: usize,
     /// Chooses among more than that.
@@ -90,6 +92,7 @@ pub(super) fn crash(
         watch: spec.watch.clone(),
         recovers: Box::new(recovers),
         acknowledged: spec.acknowledged.clone(),
+        since: spec.since.clone(),
         states: spec.states,
         seed: spec.seed,
         rings: spec.io_uring,

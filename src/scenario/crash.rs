@@ -30,6 +30,8 @@ pub struct CrashSpec {
     pub expect: Expect,
     /// Where bytes are a promise.
     pub acknowledged: Promises,
+    /// Behind the promise with this text the power cuts begin; not empty.
+    pub since: Option<String>,
     /// At most so many states are tried; above zero.
     pub states: usize,
     /// Chooses among more states than that.
@@ -97,6 +99,9 @@ pub(super) struct WrittenCrash {
     /// Where the program says what it has saved: what it wrote there up to the power cut is laid
     /// into the file `acknowledged`.
     pub(super) acknowledged: Option<Promises>,
+    /// The power cuts begin behind this text, where the program first writes it there: what it did
+    /// before prepares the test.
+    pub(super) since: Option<String>,
     /// At most so many states are tried.
     pub(super) states: Option<MostStates>,
     /// Chooses among more states than that.

@@ -2,7 +2,7 @@
 
 use super::{About, Finding, Known, PowerCut, Run, Verdict, joined};
 use crate::plan::Plan;
-use std::fmt::Write;
+use std::fmt::{Display, Formatter, Write};
 
 /// What became of the states of a run.
 #[derive(Clone, Debug, Default)]
@@ -25,8 +25,10 @@ pub struct Crashed {
     pub worst: Option<Failure>,
     /// Why what was tried says nothing, or not all.
     pub unknown: Vec<String>,
-    /// Whether the workload changed nothing, so that there is nothing to lose.
-    pub is_idle: bool,
+    /// Behind which promise the power cuts come.
+    pub since: Option<String>,
+    /// Why there is nothing to lose, if there is not.
+    pub idle: Option<Idle>,
     /// Whether the recovery passes as well where each byte that the run wrote is another one, as no
     /// power cut leaves it; `None` where that was not tried.
     pub is_blind: Option<bool>,
@@ -85,9 +87,39 @@ fn with_callers(call: &str, from: Option<&str>) -> String {
     }
 }
 
-/// What is said of a workload without a change: such a scenario could never fail.
-pub const IDLE: &str =
-    "the workload changed nothing in the folder, so no power cut can take anything";
+/// Why no power cut can take anything of a run: such a scenario could never fail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// The workload changed nothing in the folder.
+    Unchanged,
+    /// The power cuts begin behind this text, and the workload did not promise it.
+    Unmarked(String),
+    /// Behind this text the workload changed nothing, and all that it had changed is durable.
+    Settled(String),
+}
+
+impl Display for Idle {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unchanged => write!(
+                f,
+                "the workload changed nothing in the folder, so no power cut can take anything"
+            ),
+            Self::Unmarked(text) => write!(
+                f,
+                "the power cuts begin behind \"{}\", and the workload never wrote that where it \
+                 promises (`acknowledged`)",
+                text.escape_debug()
+            ),
+            Self::Settled(text) => write!(
+                f,
+                "the workload changed nothing in the folder behind \"{}\", and all that it changed \
+                 before is durable, so no power cut can take anything",
+                text.escape_debug()
+            ),
+        }
+    }
+}
 
 /// What is said of a recovery that is blind.
 const BLIND: &str = "the recovery passes as well where each byte that the run wrote is another one: \
@@ -102,10 +134,13 @@ impl Crashed {
     pub fn extent(&self) -> String {
         let (tried, model) = (self.tried, &self.model);
         let states = if tried == 1 { "state" } else { "states" };
+        let since = self.since.as_ref();
+        let since = since.map(|text| format!(" behind \"{}\"", text.escape_debug()));
+        let since = since.unwrap_or_default();
         match self.of_about {
-            None => format!("{tried} {states}, all that `{model}` allows"),
+            None => format!("{tried} {states}, all that `{model}` allows{since}"),
             Some(power) => format!(
-                "{tried} {states} of about 2^{power} that `{model}` allows, by the seed {}",
+                "{tried} {states} of about 2^{power} that `{model}` allows{since}, by the seed {}",
                 self.seed
             ),
         }
@@ -140,8 +175,8 @@ pub(super) fn judge(plan: &Plan, run: &Run) -> Vec<Finding> {
     let mut findings: Vec<_> = unknown
         .map(|why| Finding::unknown(About::Crash, why))
         .collect();
-    if crashed.is_idle && findings.is_empty() {
-        findings.push(Finding::unreached(About::Crash, IDLE));
+    if let Some(idle) = crashed.idle.as_ref().filter(|_| findings.is_empty()) {
+        findings.push(Finding::unreached(About::Crash, idle.to_string()));
     }
     let is_never_run = crashed.unexecuted > 0 && crashed.unexecuted == crashed.tried;
     if let Some(worst) = crashed.worst.as_ref().filter(|_| is_never_run) {

@@ -7,6 +7,7 @@ mod magic;
 mod places;
 mod recorded;
 mod same;
+mod since;
 mod sockets;
 mod told;
 mod watch;

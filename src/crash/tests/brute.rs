@@ -60,6 +60,9 @@ fn compare_share(cases: Range<u64>, (few, many): (usize, usize), seed: u64) -> u
         if case % 4 == 0 {
             bounded(&cut, &found, dice.below(1 << 20), &context);
         }
+        if case % 4 == 2 {
+            behind(cut, &found, &mut dice, &context);
+        }
         states += found.len();
     }
     states
@@ -82,6 +85,27 @@ fn allowed(
             assert_eq!(allows, expected, "{tree:?}\n{}", context());
         }
     }
+}
+
+/// Begins behind an acknowledgement: the states are those of which no fewer were made.
+fn behind(
+    mut cut: Pieces,
+    all: &BTreeSet<(Vec<u8>, usize)>,
+    dice: &mut Dice,
+    context: &dyn Fn() -> String,
+) {
+    let most = all.iter().map(|(_, made)| *made).max().unwrap_or(0);
+    let least = usize::try_from(dice.below(most as u64 + 1)).expect("a number");
+    cut.begin_behind(least);
+    let expected: BTreeSet<_> = all.iter().filter(|it| it.1 >= least).cloned().collect();
+    let found = cut.explore(1 << 20, 1);
+    let found: BTreeSet<_> = found
+        .map(|state| (naive::describe(&cut.tree(&state)), state.acknowledged))
+        .collect();
+    assert_eq!(found, expected, "behind {least}: {}", context());
+    let trees: BTreeSet<_> = expected.iter().map(|(tree, _)| tree).collect();
+    assert!(!cut.are_settled() || trees.len() == 1, "{}", context());
+    bounded(&cut, &expected, dice.below(1 << 20), context);
 }
 
 /// Explores with a bound below the number of states: each is one of them, none comes twice.

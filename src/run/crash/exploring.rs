@@ -9,7 +9,9 @@ use crate::run::once::once;
 use crate::run::scenario::NoRun;
 use crate::run::{Bench, Control, Extras, RunError};
 use crate::scenario::Promises;
-use crate::verdict::{self, About, Crashed, Failure, Finding, Judgement, Known, Run, Verdict};
+use crate::verdict::{
+    self, About, Crashed, Failure, Finding, Idle, Judgement, Known, Run, Verdict,
+};
 use perf_live::sandbox::{Left, Room, WorkDir};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -169,11 +171,16 @@ pub(in crate::run) fn explore(
         model: plan.model.name.clone(),
         unknown: built.unknown.clone(),
         seed: plan.seed,
-        is_idle: !built.log.changes(),
+        since: plan.since.clone(),
         ..Crashed::default()
     };
-    if crashed.unknown.is_empty() && !crashed.is_idle {
-        let pieces = Pieces::new(&built.log, &plan.model);
+    let pieces = match crashed.unknown.is_empty() {
+        true => cut(built, plan)
+            .map_err(|idle| crashed.idle = Some(idle))
+            .ok(),
+        false => None,
+    };
+    if let Some(pieces) = pieces {
         let explored = pieces.explore(plan.states, plan.seed);
         crashed.of_about = match explored.coverage() {
             Coverage::All(_) => None,
@@ -194,11 +201,30 @@ pub(in crate::run) fn explore(
         run.interrupted = true;
         return Ok(());
     }
-    if crashed.tried == 0 && crashed.unknown.is_empty() && !crashed.is_idle {
+    if crashed.tried == 0 && crashed.unknown.is_empty() && crashed.idle.is_none() {
         crashed.unknown.push("no state was tried".to_owned());
     }
     run.crash = Known::Yes(crashed);
     Ok(())
+}
+
+/// Cuts the log of a run, from where the power cuts begin.
+///
+/// # Errors
+/// [`Idle`]: no power cut can take anything.
+pub(in crate::run) fn cut(built: &Built, plan: &CrashPlan) -> Result<Pieces, Idle> {
+    if !built.log.changes() {
+        return Err(Idle::Unchanged);
+    }
+    let mut pieces = Pieces::new(&built.log, &plan.model);
+    if let Some(text) = &plan.since {
+        let unmarked = || Idle::Unmarked(text.clone());
+        pieces.begin_behind(built.promised(text.as_bytes()).ok_or_else(unmarked)?);
+        if pieces.are_settled() {
+            return Err(Idle::Settled(text.clone()));
+        }
+    }
+    Ok(pieces)
 }
 
 /// Tries a recovery that passed on all states where the run ended, with other bytes in each file

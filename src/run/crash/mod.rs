@@ -23,7 +23,7 @@ mod sight;
 mod witness;
 
 pub(super) use exploring::{
-    Tried, conclude, explore, keep, kept, laid, look_at_recovery, recover, spoken, told,
+    Tried, conclude, cut, explore, keep, kept, laid, look_at_recovery, recover, spoken, told,
 };
 pub(super) use folder::{Before, scan};
 pub(super) use looking::{left, looks};

@@ -4,7 +4,7 @@ mod written;
 
 use crate::crash::{Built, Coverage, Pieces, State};
 use crate::plan::{CrashPlan, Plan};
-use crate::run::crash::{Tried, look_at_recovery, recover, spoken, told};
+use crate::run::crash::{Tried, cut, look_at_recovery, recover, spoken, told};
 use crate::run::once::once;
 use crate::run::ready::Ready;
 use crate::run::scenario::NoRun;
@@ -156,19 +156,17 @@ impl Suite<'_> {
                 findings: why.map(unknown).collect(),
             });
         };
-        if !built.log.changes() {
-            return Err(CrashError::NoPass {
-                verdict: Verdict::Fail,
-                findings: vec![Finding::missed(verdict::About::Crash, verdict::IDLE)],
-            });
-        }
-        let pieces = Pieces::new(&built.log, &crash.model);
+        let pieces = cut(built, crash).map_err(|idle| CrashError::NoPass {
+            verdict: Verdict::Fail,
+            findings: vec![Finding::missed(verdict::About::Crash, idle.to_string())],
+        })?;
         let most = options.states.unwrap_or(crash.states);
         let seed = options.seed.unwrap_or(crash.seed);
         let explored = pieces.explore(most, seed);
         let mut crashed = Crashed {
             model: crash.model.name.clone(),
             seed,
+            since: crash.since.clone(),
             of_about: match explored.coverage() {
                 Coverage::All(_) => None,
                 Coverage::Some { below_log2 } => Some(below_log2),

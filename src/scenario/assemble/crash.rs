@@ -27,6 +27,9 @@ impl File<'_> {
             return Err(complaint.with_help("write a scenario for each"));
         }
         let watch = self.watched(&at, written.watch.as_deref(), workload)?;
+        if written.since.as_deref() == Some("") {
+            return Err(self.complaint(&at.key("since"), "`since` is empty"));
+        }
         let states = written.most_states();
         let recovery = written.recovers;
         let at = at.key("recovers");
@@ -66,6 +69,7 @@ impl File<'_> {
                 ..expect
             },
             acknowledged: written.acknowledged.unwrap_or_default(),
+            since: written.since,
             states,
             seed: written.seed.unwrap_or_default(),
             io_uring: written.io_uring.unwrap_or_default(),
