@@ -189,7 +189,7 @@ struct Candidates<'p> {
     /// What is done after each piece was looked at.
     last: Option<Phase<'p>>,
     random: Random,
-    /// How many more pairs or random sets are made.
+    /// How many more sets are made of pairs, by chance, or by the search.
     left: usize,
     patience: usize,
 }
@@ -286,7 +286,13 @@ impl<'p> Candidates<'p> {
                     }
                 }
                 Phase::Random => {
-                    self.left = self.left.checked_sub(1)?;
+                    let Some(left) = self.left.checked_sub(1) else {
+                        // Chance comes upon the same folders again and again; a search does not.
+                        self.left = self.patience;
+                        self.phase = Phase::All(0, None);
+                        continue;
+                    };
+                    self.left = left;
                     let moment = pieces
                         .moments
                         .get(self.random.below(pieces.moments.len()))?;
@@ -296,6 +302,7 @@ impl<'p> Candidates<'p> {
                     let moment = pieces.moments.get(*at)?;
                     let search = search.get_or_insert_with(|| Search::new(pieces, *moment));
                     if let Some(kept) = search.next() {
+                        self.left = self.left.checked_sub(1)?;
                         return Some((*moment, kept));
                     }
                     self.phase = Phase::All(*at + 1, None);
