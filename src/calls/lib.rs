@@ -26,6 +26,7 @@ mod numerals;
 mod peers;
 pub mod pointers;
 mod pool;
+mod received;
 mod refused;
 mod relatives;
 pub mod select;
@@ -55,6 +56,7 @@ pub use peers::{
     Addressed, SocketAddress, address_place, addressed, flags_behind, is_told_address,
     modes_behind, names_of_flags_behind,
 };
+pub use received::{Received, received};
 pub use relatives::{has_all_of, natives_of};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use sources::{Remembered, Sources};

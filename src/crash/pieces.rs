@@ -80,8 +80,9 @@ impl Pieces {
     /// acknowledgements before it, at most `most`.
     ///
     /// All of them if there are at most `most`; else those that find faults early come first, and
-    /// the rest is drawn at random from `seed`. The same log, model, bound and seed give the same
-    /// states with the same numbers. The states are counted here, by making up to `most` of them.
+    /// the rest is drawn at random from `seed`, and searched for where that finds no others. The
+    /// same log, model, bound and seed give the same states with the same numbers. The states are
+    /// counted here, by making up to `most` of them.
     #[must_use]
     pub fn explore(&self, most: usize, seed: u64) -> Explored<'_> {
         Explored::new(self, most, seed)

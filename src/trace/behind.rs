@@ -9,11 +9,15 @@ use syscall_model::files::{FileKind, Lookup};
 use syscall_model::names::{self, Abi};
 use syscall_model::{
     Addressed, Call, Shown, SocketAddress, address_place, addressed, flags_behind, modes_behind,
-    names_of_flags_behind, natives_of,
+    names_of_flags_behind, natives_of, received,
 };
 
 /// The parts of a socket's address.
 pub const OF_SOCKETS: [&str; 4] = ["family", "ip", "port", "unix"];
+
+/// The parts of what was received: how many descriptors came, and whether by one of a pair of
+/// sockets.
+const OF_MESSAGES: [&str; 2] = ["descriptors", "of_pair"];
 
 impl Writer<'_> {
     /// Returns the parts of a call of this name.
@@ -47,6 +51,16 @@ impl Writer<'_> {
                 }
             };
             let named = OF_SOCKETS.into_iter().zip(values);
+            parts.extend(named.map(|(name, value)| part(name, value)));
+        }
+        if let Some(received) = received(call, name) {
+            let number = |number: usize| match number {
+                0 => Value::Nothing,
+                _ => Value::Number(number as i128),
+            };
+            let came = received.descriptors.map_or(Value::Unread, number);
+            let of_pair = number(received.is_of_pair.into());
+            let named = OF_MESSAGES.into_iter().zip([came, of_pair]);
             parts.extend(named.map(|(name, value)| part(name, value)));
         }
         parts

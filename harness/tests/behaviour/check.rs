@@ -9,6 +9,7 @@ mod hard_links;
 mod landlock;
 mod learning;
 mod mounts;
+mod passed;
 mod printing;
 mod programs;
 mod runners;

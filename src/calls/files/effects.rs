@@ -6,10 +6,11 @@ use super::arguments::PathArgument;
 use super::calls::{CLOSE_ON_EXEC, Effect, Plan, What};
 use super::directory::Directory;
 use super::lookup::State;
-use super::opening::{BPF_RUN, creates, installs_elsewhere, is_bare, may_receive};
+use super::opening::{BPF_RUN, creates, installs_elsewhere, may_receive};
 use super::sharing::{CLONE_FILES, CLONE_NEWNS, makes_pidfd};
 use super::table::{Doing, Held, Number, Range};
 use super::tables::{At, Pending, Tables, Undo};
+use crate::received::is_bare;
 use std::sync::Arc;
 
 // Commands of fcntl(2) and ioctl(2), the same on all machines of `Abi`.

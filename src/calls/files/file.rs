@@ -72,6 +72,8 @@ pub struct Socket {
     pub local: Option<Box<[u8]>>,
     /// The address of the other side, in the same form.
     pub peer: Option<Box<[u8]>>,
+    /// Whether it is one of a pair (`socketpair(2)`).
+    pub is_of_pair: bool,
 }
 
 /// What the kernel makes that has no name.
@@ -165,7 +167,7 @@ impl Socket {
     ];
 
     /// Whether descriptors may arrive through it (`SCM_RIGHTS`).
-    pub(super) fn may_pass_descriptors(&self) -> bool {
+    pub(crate) fn may_pass_descriptors(&self) -> bool {
         self.family.is_none_or(|family| family == Self::UNIX)
     }
 

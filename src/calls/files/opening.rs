@@ -93,17 +93,6 @@ pub(super) fn may_receive(effect: Effect, first: Option<&Number>) -> bool {
     }
 }
 
-/// Whether a received message is known to have come without descriptors: `msg_controllen` of its
-/// `struct msghdr`, before or after.
-pub(super) fn is_bare(call: &Call) -> bool {
-    const CONTROL_LENGTH: std::ops::Range<usize> = 40..48;
-    call.name() == Some("recvmsg")
-        && call.abi == Abi::native()
-        && call.memory.strings(1).any(|piece| {
-            piece.state != Read::Unread && piece.bytes.get(CONTROL_LENGTH) == Some(&[0; 8])
-        })
-}
-
 impl Effect {
     /// Whether the call returns the descriptor that it was given, where it opens none.
     pub(super) fn is_given_descriptor(self) -> bool {
@@ -283,7 +272,10 @@ impl Tables {
         };
         let (one, other) = match effect {
             Effect::Pairs => {
-                let socket = FileKind::Socket(socket(over.args));
+                let socket = FileKind::Socket(Socket {
+                    is_of_pair: true,
+                    ..socket(over.args)
+                });
                 (
                     self.describe_here(over.at, socket.clone()),
                     self.describe_here(over.at, socket),
@@ -329,6 +321,7 @@ fn socket(args: &[u64; 6]) -> Socket {
         protocol: Some(args[2] as i32),
         local: None,
         peer: None,
+        is_of_pair: false,
     }
 }
 

@@ -1,14 +1,17 @@
 //! What a deed does of what `expect.confined` speaks of.
 
-use super::handed::file;
 use super::ioctls::changes_file;
+use super::made::nameless;
+use super::passing::Passing;
 use super::reaches::Sockets;
-use super::table::{EXECUTES, GIVES, NETWORK, OPENS, READ, RESTRICTS, Realm, UNNAMED, WRITTEN};
+use super::table::{
+    EXECUTES, GIVES, NETWORK, OPENS, READ, RECEIVES, RESTRICTS, Realm, UNNAMED, WRITTEN,
+};
 use super::worlds::{is_no_file, memory_of};
 use crate::matching::answer::Answer;
 use crate::matching::field::numbers;
 use crate::scenario::{PRIVILEGED, StartedAs};
-use crate::trace::{Deed, Part, Reached, Value};
+use crate::trace::{Deed, Part, Value};
 use core::net::{IpAddr, Ipv4Addr};
 use std::borrow::Cow;
 use syscall_model::names::{self, Abi};
@@ -52,6 +55,7 @@ const NAMELESS: u32 = 0o20_000_000;
 #[derive(Debug)]
 pub(super) struct Others {
     sockets: Sockets,
+    passing: Passing,
     /// Whether some process may be under Landlock: it may be allowed to make a file and not to open
     /// it, which is asked later (`hook_file_open()`, security/landlock/fs.c).
     is_restricted: bool,
@@ -65,6 +69,7 @@ impl Others {
         };
         Self {
             sockets: Sockets::default(),
+            passing: Passing::of(deeds),
             is_restricted: deeds.iter().any(restricts),
         }
     }
@@ -99,6 +104,7 @@ pub(super) fn acts<'d>(deed: &'d Deed, started_as: StartedAs, others: &mut Other
             is_one,
             started_as,
             is_restricted: others.is_restricted,
+            passing: &others.passing,
         };
         all.extend(doer.acts(&mut others.sockets));
     }
@@ -114,6 +120,7 @@ pub(super) struct Doer<'d, 'n> {
     pub(super) started_as: StartedAs,
     /// [`Others::is_restricted`].
     is_restricted: bool,
+    pub(super) passing: &'n Passing,
 }
 
 impl<'d> Doer<'d, '_> {
@@ -178,6 +185,12 @@ impl<'d> Doer<'d, '_> {
                 add(Realm::Writes, Thing::Unread, done);
                 add(Realm::Reads, Thing::Unread, done);
             }
+            name if RECEIVES.contains(&name) => {
+                let came = self.came();
+                for realm in [Realm::Writes, Realm::Reads, Realm::Network] {
+                    add(realm, Thing::Unread, came);
+                }
+            }
             // BPF_OBJ_PIN makes a file.
             "bpf" if self.is_number("cmd", &[6]) != Answer::No => {
                 add(Realm::Writes, Thing::Unread, done);
@@ -235,39 +248,6 @@ impl<'d> Doer<'d, '_> {
                 Thing::File(memory)
             }
             _ => file,
-        }
-    }
-
-    /// The file that a message queue is, where its file system is mounted (`mq_overview(7)`). The
-    /// call has the name without the slash that the C library takes.
-    fn queue(&self) -> Thing<'d> {
-        const MOST: usize = 255;
-        let name = self.part("u_name");
-        let Some(Value::Bytes {
-            bytes: name,
-            is_cut: false,
-        }) = name.as_deref().map(|part| &part.value)
-        else {
-            return Thing::Unread;
-        };
-        // The kernel takes no other.
-        let is_name = (1..=MOST).contains(&name.len()) && !name.contains(&b'/');
-        match is_name && !matches!(name.as_slice(), b"." | b"..") {
-            true => file(&[b"/dev/mqueue/", name.as_slice()].concat()),
-            false => Thing::Unread,
-        }
-    }
-
-    /// The file that a socket is bound to; `None` where it is bound to none.
-    fn socket_file(&self) -> Option<Thing<'d>> {
-        match self.part("unix") {
-            Some(part) => match part.value {
-                // A name that is no file's.
-                Value::Bytes { .. } | Value::Nothing => None,
-                Value::Unread => Some(Thing::Unread),
-                _ => Some(Thing::File(part)),
-            },
-            None => Some(Thing::Unread),
         }
     }
 
@@ -355,40 +335,6 @@ impl<'d> Doer<'d, '_> {
             }
         }
     }
-}
-
-/// The file without a name that is made in a folder: it lies in it, and is called as its
-/// descriptor is.
-fn nameless(folder: Thing<'_>) -> Thing<'_> {
-    let Thing::File(part) = folder else {
-        return folder;
-    };
-    let within = |path: &mut Vec<u8>| match path.as_slice() {
-        b"." | b"./" => *path = b"#".to_vec(),
-        [.., b'/', b'.'] => {
-            path.pop();
-            path.push(b'#');
-        }
-        _ => {
-            let end = path.iter().rposition(|byte| *byte != b'/');
-            path.truncate(end.map_or(0, |end| end + 1));
-            path.extend(b"/#");
-        }
-    };
-    let mut part = part.into_owned();
-    if let Value::Path {
-        given,
-        absolute,
-        reached,
-    } = &mut part.value
-    {
-        within(given);
-        absolute.iter_mut().for_each(within);
-        if let Reached::Known { names, .. } = reached {
-            names.iter_mut().for_each(within);
-        }
-    }
-    Thing::File(Cow::Owned(part))
 }
 
 impl Thing<'_> {

@@ -8,6 +8,8 @@ mod acts;
 mod handed;
 mod ioctls;
 mod lasting;
+mod made;
+mod passing;
 mod privileges;
 mod reaches;
 mod stated;

@@ -49,18 +49,27 @@ impl Realm {
         };
         match self {
             Self::Writes => {
-                let others = ["bind", "bpf", "ioctl", RESTRICTS, "mq_unlink"];
+                let others = ["bpf", "ioctl", RESTRICTS, "mq_unlink"];
                 [
                     of_table(WRITTEN),
                     OPENS.to_vec(),
                     GIVES.to_vec(),
+                    RECEIVES.to_vec(),
+                    MEETS.to_vec(),
                     UNNAMED.to_vec(),
                     others.to_vec(),
                 ]
                 .concat()
             }
-            Self::Reads => [of_table(READ), OPENS.to_vec(), GIVES.to_vec()].concat(),
-            Self::Network => NETWORK.to_vec(),
+            Self::Reads => [
+                of_table(READ),
+                OPENS.to_vec(),
+                GIVES.to_vec(),
+                RECEIVES.to_vec(),
+                MEETS.to_vec(),
+            ]
+            .concat(),
+            Self::Network => [NETWORK, RECEIVES].concat(),
             Self::Programs => EXECUTES.to_vec(),
             Self::Privileges => PRIVILEGED.to_vec(),
         }
@@ -72,6 +81,12 @@ pub(super) const OPENS: &[&str] = &["mq_open", "open", "open_by_handle_at", "ope
 
 /// Calls that give descriptors of files that they do not name.
 pub(super) const GIVES: &[&str] = &["fanotify_init", "pidfd_getfd"];
+
+/// Calls by which descriptors come with messages.
+pub(super) const RECEIVES: &[&str] = &["recvmmsg", "recvmsg"];
+
+/// Calls that say which sockets of the run are connected with each other.
+pub(super) const MEETS: &[&str] = &["accept", "accept4", "bind", "connect"];
 
 /// Calls that change a file system or what is in it, by something else than a path.
 pub(super) const UNNAMED: &[&str] = &["fsconfig"];

@@ -34,7 +34,7 @@ const HARMLESS: &str = "\
     personality pidfd_open pidfd_send_signal pipe pipe2 pkey_alloc pkey_free pkey_mprotect poll \
     ppoll pread64 preadv preadv2 prlimit64 process_mrelease prof profil pselect6 putpmsg \
     pwrite64 pwritev pwritev2 query_module read readahead readlink readlinkat readv recvfrom \
-    recvmmsg recvmsg remap_file_pages restart_syscall rseq rseq_slice_yield rt_sigaction \
+    remap_file_pages restart_syscall rseq rseq_slice_yield rt_sigaction \
     rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait \
     rt_tgsigqueueinfo sched_get_priority_max sched_get_priority_min sched_getaffinity \
     sched_getattr sched_getparam sched_getscheduler sched_rr_get_interval sched_setaffinity \

@@ -1,0 +1,120 @@
+//! Descriptors that come with messages: from elsewhere, and from the command's own processes.
+
+use super::{Project, ruled, summary};
+use crate::support::require::{program, require, right_to_trace};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+use std::process::{Child, Command};
+
+/// Gives a file, open for writing, to each client of the socket on standard input.
+const GIVES: &str = "\
+import os, socket
+door = socket.socket(fileno=0)
+given = os.open('given', os.O_WRONLY | os.O_CREAT)
+while True:
+    client, _ = door.accept()
+    socket.send_fds(client, [b'here'], [given])
+";
+
+/// Writes to the file that comes by the socket `door`.
+const TAKES: &str = "\
+import os, socket, sys
+client = socket.socket(socket.AF_UNIX)
+client.connect('door')
+for number in socket.recv_fds(client, 9, 1)[1]: os.write(number, b'x')
+";
+
+/// A process outside of the command that gives.
+struct Giver(Child);
+
+impl Giver {
+    fn of(project: &Project) -> Self {
+        let door = UnixListener::bind(project.join("door")).expect("a socket");
+        let giver = Command::new("python3")
+            .args(["-I", "-S", "-B", "-c", GIVES])
+            .current_dir(project.path())
+            .stdin(OwnedFd::from(door))
+            .spawn();
+        Self(giver.expect("python3"))
+    }
+}
+
+impl Drop for Giver {
+    fn drop(&mut self) {
+        self.0.kill().expect("an end");
+        self.0.wait().expect("an end");
+    }
+}
+
+#[test]
+fn a_descriptor_that_another_process_gives_is_not_known_and_no_pass() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    for rules in ["writes: ['made*']", "reads: ['/**']", "network: ['unix:door']"] {
+        let project = ruled(&format!("expect: {{ confined: {{ {rules} }} }}\n"));
+        project.write("takes.py", TAKES);
+        let _giver = Giver::of(&project);
+        let run = project.checked("python3 -I -S -B takes.py");
+        run.assert_status(1);
+        assert!(run.stderr.contains("recvmsg("), "{rules}: {}", run.stderr);
+        assert!(run.stderr.contains("incomplete"), "{rules}: {}", run.stderr);
+    }
+    let project = ruled("expect: { confined: { writes: [] } }\n");
+    project.write("takes.py", TAKES);
+    let _giver = Giver::of(&project);
+    let lines = project.stated("python3 -I -S -B takes.py");
+    assert_eq!(summary(&lines)["complete"], false);
+}
+
+#[test]
+fn descriptors_that_a_commands_own_processes_give_each_other_are_known() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = ruled("expect: { confined: { writes: [made, own], reads: ['/**'] } }\n");
+    for (name, script) in [
+        (
+            "by a pair",
+            "import os, socket\n\
+             one, other = socket.socketpair()\n\
+             if os.fork() == 0:\n\
+             \x20   number = socket.recv_fds(other, 9, 1)[1][0]\n\
+             \x20   os.write(number, b'x')\n\
+             \x20   os._exit(0)\n\
+             socket.send_fds(one, [b'here'], [os.open('made', os.O_WRONLY | os.O_CREAT)])\n\
+             os.wait()\n",
+        ),
+        (
+            "by a connection, both ways",
+            "import os, socket\n\
+             door = socket.socket(socket.AF_UNIX)\n\
+             door.bind('own')\n\
+             door.listen()\n\
+             made = os.open('made', os.O_WRONLY | os.O_CREAT)\n\
+             if os.fork() == 0:\n\
+             \x20   client = socket.socket(socket.AF_UNIX)\n\
+             \x20   client.connect('own')\n\
+             \x20   socket.send_fds(client, [b'here'], [made])\n\
+             \x20   os.write(socket.recv_fds(client, 9, 1)[1][0], b'x')\n\
+             \x20   os._exit(0)\n\
+             client, _ = door.accept()\n\
+             os.write(socket.recv_fds(client, 9, 1)[1][0], b'x')\n\
+             socket.send_fds(client, [b'here'], [made])\n\
+             os.wait()\n\
+             os.unlink('own')\n",
+        ),
+        (
+            "a message without descriptors",
+            "import socket\n\
+             one, other = socket.socketpair()\n\
+             one.send(b'x')\n\
+             socket.recv_fds(other, 9, 1)\n",
+        ),
+    ] {
+        project.write("passes.py", script);
+        let run = project.checked("python3 -I -S -B passes.py");
+        assert!(run.stderr.contains("pass"), "{name}: {}", run.stderr);
+        run.assert_status(0);
+        let lines = project.stated("python3 -I -S -B passes.py");
+        assert_eq!(summary(&lines)["complete"], true, "{name}: {lines:?}");
+    }
+}

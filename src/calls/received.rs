@@ -1,0 +1,62 @@
+//! Descriptors that come with messages (`SCM_RIGHTS` in unix(7)).
+
+use super::Call;
+use super::files::{FileKind, Lookup};
+use super::memory::{Behind, Moment, Piece, State};
+use super::names::Abi;
+use super::structs::passed;
+
+/// What came with the messages that a call received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// How many descriptors came; `None` where that was not read.
+    pub descriptors: Option<usize>,
+    /// Whether the socket is one of a pair (`socketpair(2)`), whose other one sent them.
+    pub is_of_pair: bool,
+}
+
+/// What came with the messages of a call by its native name; `None` where descriptors come by none:
+/// by no other call, and through no socket of another family than `AF_UNIX`.
+#[must_use]
+pub fn received(call: &Call, name: &str) -> Option<Received> {
+    if !matches!(name, "recvmsg" | "recvmmsg") {
+        return None;
+    }
+    let is_of_pair = match call.files.argument(0) {
+        Lookup::Closed => return None,
+        Lookup::Untracked | Lookup::Unknown => false,
+        Lookup::Open(file) => match &file.kind {
+            FileKind::Socket(socket) if socket.may_pass_descriptors() => socket.is_of_pair,
+            FileKind::Given(_) | FileKind::Unread => false,
+            _ => return None,
+        },
+    };
+    Some(Received {
+        descriptors: descriptors(call, name),
+        is_of_pair,
+    })
+}
+
+/// Whether a received message is known to have come without control messages: `msg_controllen` of
+/// its `struct msghdr`, before or after.
+pub(crate) fn is_bare(call: &Call) -> bool {
+    const LENGTH: std::ops::Range<usize> = 40..48;
+    let has_none =
+        |piece: &Piece| piece.state != State::Unread && piece.bytes.get(LENGTH) == Some(&[0; 8]);
+    call.name() == Some("recvmsg")
+        && call.abi == Abi::native()
+        && call.memory.strings(1).any(has_none)
+}
+
+/// How many descriptors came; `None` where that was not read.
+fn descriptors(call: &Call, name: &str) -> Option<usize> {
+    if is_bare(call) {
+        return Some(0);
+    }
+    // Of several messages one alone would be read.
+    if name != "recvmsg" || call.abi != Abi::native() {
+        return None;
+    }
+    let control = call.memory.behind(1, Behind::CONTROL, Moment::Exit)?;
+    (control.state == State::Whole).then(|| passed(&control.bytes).len())
+}
