@@ -13,11 +13,15 @@ pub(super) struct Passing {
     sockets: BTreeMap<u64, End>,
     /// By names of sockets.
     names: BTreeMap<Vec<u8>, Uses>,
+    /// Whether a socket may be connected that is none of these, or none that is known.
+    has_unknown: bool,
 }
 
 /// Which end of a connection a socket is, or whether it waits for some, and under which name.
 #[derive(Debug)]
 enum End {
+    /// It is of another family.
+    Other,
     Bound(Vec<u8>),
     Connected(Vec<u8>),
     Accepted(Vec<u8>),
@@ -27,59 +31,96 @@ enum End {
 #[derive(Debug, Default)]
 struct Uses {
     bound: usize,
+    listened: usize,
     connected: usize,
     accepted: usize,
+}
+
+impl Uses {
+    /// Whether each connection by this name has both of its ends in the run. What is sent to a
+    /// socket that waits for no connections may come from anywhere.
+    fn are_within(&self) -> bool {
+        self.bound > 0 && self.listened == self.bound && self.connected == self.accepted
+    }
 }
 
 impl Passing {
     pub(super) fn of(deeds: &[&Deed]) -> Self {
         let mut passing = Self::default();
         for deed in deeds {
-            passing.add(deed);
+            passing.has_unknown |= passing.add(deed).is_none();
         }
         passing
     }
 
-    /// Adds what succeeded.
+    /// Adds what succeeded; `None` where it is not known of which sockets it was.
     fn add(&mut self, deed: &Deed) -> Option<()> {
-        let returned = &deed.returns.as_ref()?.value;
-        let own = description(&deed.part("fd")?.value);
-        let name = || name_of(deed.part("unix")?.as_ref());
-        let is_done = *returned == Value::Number(0);
-        match &*deed.name {
-            "bind" if is_done => {
-                self.names.entry(name()?).or_default().bound += 1;
-                self.sockets.insert(own?, End::Bound(name()?));
-            }
-            "connect" if is_done => {
-                self.names.entry(name()?).or_default().connected += 1;
-                self.sockets.insert(own?, End::Connected(name()?));
-            }
-            "accept" | "accept4" => {
-                let End::Bound(name) = self.sockets.get(&own?)? else {
-                    return None;
-                };
-                let name = name.clone();
-                let made = description(returned)?;
-                self.names.entry(name.clone()).or_default().accepted += 1;
-                self.sockets.insert(made, End::Accepted(name));
-            }
-            _ => {}
+        let is_accepted = deed.name.starts_with("accept");
+        if !is_accepted && !matches!(&*deed.name, "bind" | "connect" | "listen") {
+            return Some(());
         }
+        let returned = &deed.returns.as_ref()?.value;
+        let is_failed = match returned {
+            Value::Error(_) | Value::Never => true,
+            // It was waiting when its thread ended.
+            Value::Nothing => is_accepted,
+            _ => false,
+        };
+        if is_failed {
+            return Some(());
+        }
+        let own = deed.part("fd").and_then(|fd| description(&fd.value))?;
+        if is_accepted {
+            let name = match self.sockets.get(&own)? {
+                End::Bound(name) => name.clone(),
+                End::Other => return Some(()),
+                End::Connected(_) | End::Accepted(_) => return None,
+            };
+            self.names.entry(name.clone()).or_default().accepted += 1;
+            self.sockets
+                .insert(description(returned)?, End::Accepted(name));
+            return Some(());
+        }
+        if &*deed.name == "listen" {
+            if let End::Bound(name) = self.sockets.get(&own)? {
+                self.names.entry(name.clone()).or_default().listened += 1;
+            }
+            return Some(());
+        }
+        let unix = deed.part("unix")?;
+        if unix.value == Value::Nothing {
+            self.sockets.insert(own, End::Other);
+            return Some(());
+        }
+        let name = name_of(&unix)?;
+        let uses = self.names.entry(name.clone()).or_default();
+        let end = match &*deed.name {
+            "bind" => {
+                uses.bound += 1;
+                End::Bound(name)
+            }
+            _ => {
+                uses.connected += 1;
+                End::Connected(name)
+            }
+        };
+        self.sockets.insert(own, end);
         Some(())
     }
 
-    /// Whether the other end of a socket is one of the run: that of a connection to a name that the
-    /// run bound, and of one that it accepted where it made as many connections as it accepted.
-    fn is_within(&self, socket: u64) -> bool {
-        let uses = |name| self.names.get(name);
-        match self.sockets.get(&socket) {
-            Some(End::Connected(name)) => {
-                let is_system = SYSTEM_SOCKETS.iter().any(|it| it.as_bytes() == name);
-                is_system || uses(name).is_some_and(|it| it.bound > 0)
-            }
-            Some(End::Accepted(name)) => uses(name).is_some_and(|it| it.connected == it.accepted),
-            Some(End::Bound(_)) | None => false,
+    /// Whether what comes by a socket was sent by a process of the run: by one that is connected to
+    /// another of the run, or by any, if all are.
+    fn is_within(&self, socket: Option<u64>) -> bool {
+        let is_of_run = |name: &Vec<u8>| {
+            let is_system = SYSTEM_SOCKETS.iter().any(|it| it.as_bytes() == name);
+            is_system || self.names.get(name).is_some_and(Uses::are_within)
+        };
+        if !self.has_unknown && self.names.keys().all(is_of_run) {
+            return true;
+        }
+        match socket.and_then(|it| self.sockets.get(&it)) {
+            Some(End::Connected(name) | End::Accepted(name)) => is_of_run(name),
+            Some(End::Bound(_) | End::Other) | None => false,
         }
     }
 }
@@ -91,7 +132,7 @@ impl Doer<'_, '_> {
             .part("of_pair")
             .is_some_and(|it| it.value != Value::Nothing);
         let socket = self.part("fd").and_then(|it| description(&it.value));
-        if is_of_pair || socket.is_some_and(|it| self.passing.is_within(it)) {
+        if is_of_pair || self.passing.is_within(socket) {
             return Answer::No;
         }
         let done = match self.error() {

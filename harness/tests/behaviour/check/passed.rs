@@ -50,7 +50,11 @@ impl Drop for Giver {
 fn a_descriptor_that_another_process_gives_is_not_known_and_no_pass() {
     require!(right_to_trace());
     require!(program("python3"));
-    for rules in ["writes: ['made*']", "reads: ['/**']", "network: ['unix:door']"] {
+    for rules in [
+        "writes: ['made*']",
+        "reads: ['/**']",
+        "network: ['unix:door']",
+    ] {
         let project = ruled(&format!("expect: {{ confined: {{ {rules} }} }}\n"));
         project.write("takes.py", TAKES);
         let _giver = Giver::of(&project);
@@ -101,6 +105,19 @@ fn descriptors_that_a_commands_own_processes_give_each_other_are_known() {
              socket.send_fds(client, [b'here'], [made])\n\
              os.wait()\n\
              os.unlink('own')\n",
+        ),
+        (
+            "by a socket that came itself",
+            "import os, socket\n\
+             one, other = socket.socketpair()\n\
+             if os.fork() == 0:\n\
+             \x20   came = socket.socket(fileno=socket.recv_fds(other, 9, 1)[1][0])\n\
+             \x20   os.write(socket.recv_fds(came, 9, 1)[1][0], b'x')\n\
+             \x20   os._exit(0)\n\
+             near, far = socket.socketpair()\n\
+             socket.send_fds(one, [b'here'], [far.fileno()])\n\
+             socket.send_fds(near, [b'here'], [os.open('made', os.O_WRONLY | os.O_CREAT)])\n\
+             os.wait()\n",
         ),
         (
             "a message without descriptors",
