@@ -6,7 +6,7 @@ use super::{EventsPlan, Plan, PlanError, invalid};
 use crate::matching::Matcher;
 use crate::scenario::{FaultSpec, KeyPath, Literal, Per, Scenario, StepSpec, Test, When};
 use crate::trace::Deed;
-use perf_live::gate::{HeldCalls, MADE, SHORTER};
+use perf_live::gate::{HeldCalls, MADE, SHORTER, first_without};
 use std::collections::BTreeSet;
 use syscall_model::names::{self, Abi};
 use syscall_model::{Answer, Injected, uring};
@@ -198,8 +198,7 @@ fn check_made(
         ),
         _ => return Ok(()),
     };
-    let mut names = matcher.names.iter();
-    let Some(other) = names.find(|name| !can.contains(&name.as_str())) else {
+    let Some(other) = first_without(&matcher.names, can) else {
         return Ok(());
     };
     let can = can.join(", ");

@@ -3,7 +3,7 @@
 use super::{Arguments, chosen};
 use crate::out::note;
 use nix::libc;
-use perf_live::gate::MADE;
+use perf_live::gate::{MADE, first_without};
 use perf_records::units::Nanos;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -208,8 +208,7 @@ fn fault(qualifier: &str, said: &str) -> Result<FaultPlan, String> {
             );
         }
         (Some(late), None) => {
-            let is_made = |name: &String| MADE.contains(&name.as_str());
-            if let Some(other) = names.iter().find(|name| !is_made(name)) {
+            if let Some(other) = first_without(&names, &MADE) {
                 return Err(format!(
                     "`delay_exit` needs `error` or `retval` for `{other}`: of calls that are made only {} can be held at their end",
                     MADE.join(", ")

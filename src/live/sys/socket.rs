@@ -37,3 +37,39 @@ pub fn option_of(socket: BorrowedFd<'_>, option: i32) -> io::Result<i32> {
     check(libc::c_long::from(told))?;
     Ok(value)
 }
+
+/// Whether a receiving call on it ends after a time (`SO_RCVTIMEO`).
+pub fn has_time_to_receive(socket: BorrowedFd<'_>) -> bool {
+    let mut time = libc::timeval {
+        tv_sec: 0,
+        tv_usec: 0,
+    };
+    let mut length = size_of::<libc::timeval>() as libc::socklen_t;
+    let (fd, level) = (socket.as_raw_fd(), libc::SOL_SOCKET);
+    let place = (&raw mut time).cast();
+    // SAFETY: room for a time, and the place of its length.
+    let told = unsafe { libc::getsockopt(fd, level, libc::SO_RCVTIMEO, place, &raw mut length) };
+    told == 0 && (time.tv_sec != 0 || time.tv_usec != 0)
+}
+
+/// Sends bytes to the peer of a socket; says how many.
+///
+/// # Errors
+/// Those of `send(2)`.
+pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], flags: i32) -> io::Result<usize> {
+    let (fd, place) = (socket.as_raw_fd(), bytes.as_ptr().cast());
+    // SAFETY: it reads so many bytes of ours.
+    let sent = unsafe { libc::send(fd, place, bytes.len(), flags) };
+    Ok(check(sent as libc::c_long)? as usize)
+}
+
+/// Receives bytes; says how many.
+///
+/// # Errors
+/// Those of `recv(2)`.
+pub fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8], flags: i32) -> io::Result<usize> {
+    let (fd, place) = (socket.as_raw_fd(), bytes.as_mut_ptr().cast());
+    // SAFETY: it writes at most so many bytes of ours.
+    let got = unsafe { libc::recv(fd, place, bytes.len(), flags) };
+    Ok(check(got as libc::c_long)? as usize)
+}

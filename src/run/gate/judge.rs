@@ -12,7 +12,7 @@ use crate::scenario::{Per, Test};
 use crate::trace::{Deed, Reached, Value, View};
 use crate::verdict::Faults;
 use perf_live::gate::{
-    Aliases, Decision, End, Held, HeldCalls, Judge, Logged, Paths, Streams, asks_tracer,
+    Aliases, Decision, End, Held, HeldCalls, Judge, Logged, Paths, Streams, asks_tracer, length_of,
     read_memory,
 };
 use perf_records::space::Stack;
@@ -377,11 +377,10 @@ fn names_one(deed: Option<Option<&Deed>>, files: &BTreeSet<Vec<u8>>) -> Option<b
     is_known.then_some(false)
 }
 
-/// Whether a shorter call would be one: its length is larger.
+/// Whether a shorter call would be one: its length is larger. A vector that cannot be read has none.
 fn is_long_enough(fault: &FaultPlan, call: &Held) -> bool {
-    let [_, _, length, ..] = call.native_words();
     match fault.injected.answer {
-        Some(Answer::Short(most)) => length > most,
+        Some(Answer::Short(most)) => length_of(call).is_ok_and(|length| length > most),
         _ => true,
     }
 }

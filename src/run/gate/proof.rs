@@ -14,7 +14,7 @@ use crate::verdict::{DoneTo, FaultOutcome, Faults, Looked, MOST_TOLD};
 use numbers::{Numbers, has_any, lacks_any};
 use perf_records::units::{Nanos, count_of};
 use std::collections::{BTreeMap, HashMap, HashSet};
-use syscall_model::{Answer, ThreadId};
+use syscall_model::{Answer, ThreadId, moves_gathered};
 
 /// Calls, each by its thread and when it was entered.
 type Calls = HashSet<(ThreadId, Nanos)>;
@@ -349,10 +349,17 @@ fn wrong<'a>(
     n_wrong
 }
 
+/// Whether a shorter call would have been none. Of a vector the trace need not have all lengths:
+/// what moved no more than the shorter call may move had the same outcome as that.
 fn is_too_short(fault: &FaultPlan, deed: &Deed) -> bool {
-    let length = deed.fields.get(2).map(|part| &part.value);
+    let returned = deed.returns.as_ref().map(|part| &part.value);
+    let length = match moves_gathered(&deed.name) {
+        true => returned,
+        false => deed.fields.get(2).map(|part| &part.value),
+    };
     match (fault.injected.answer, length) {
         (Some(Answer::Short(most)), Some(Value::Number(length))) => *length <= i128::from(most),
+        (Some(Answer::Short(_)), Some(Value::Error(_))) => true,
         _ => false,
     }
 }

@@ -189,3 +189,69 @@ fn fewer_bytes_than_a_block_of_a_file_that_bypasses_the_cache_are_no_shorter_cal
         other => panic!("{other}: {run:?}"),
     }
 }
+
+#[test]
+fn pieces_and_messages_are_moved_as_far_as_a_shorter_call_says_and_no_further() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, socket\n\
+                  libc = ctypes.CDLL(None)\n\
+                  file = os.open('file', os.O_CREAT | os.O_RDWR)\n\
+                  at = lambda: os.lseek(file, 0, os.SEEK_CUR)\n\
+                  print(os.writev(file, [b'abc', b'', b'defg', b'hi']), at())\n\
+                  print(os.writev(file, [b'e']), at())\n\
+                  print(os.pwritev(file, [b'12', b'345'], 5), at())\n\
+                  os.lseek(file, 0, os.SEEK_SET)\n\
+                  room = [bytearray(b'..'), bytearray(b'.....')]\n\
+                  print(os.readv(file, room), room, at())\n\
+                  print(os.preadv(file, room, 3), room, at())\n\
+                  here, there = socket.socketpair()\n\
+                  print(here.send(b'0123456789'), there.recv(9, socket.MSG_PEEK), there.recv(9))\n\
+                  there.close()\n\
+                  try: here.send(b'0123456789')\n\
+                  except OSError as error: print(error.errno)";
+    let names = [
+        "writev",
+        "readv",
+        "\"pwritev*\"",
+        "\"preadv*\"",
+        "sendto",
+        "recvfrom",
+    ];
+    let short = |name| format!("{{ {name}: {{ short: 4 }} }}");
+    let stdout = "4 4\\n1 5\\n4 5\\n\
+                  4 [bytearray(b'ab'), bytearray(b'cd...')] 4\\n\
+                  4 [bytearray(b'de'), bytearray(b'12...')] 4\\n\
+                  4 b'0123' b'0123'\\n32\\n";
+    passes(&python(
+        script,
+        &names.join(", "),
+        &names.map(short).join(", "),
+        &format!("stdout: \"{stdout}\", files_after: {{ file: abcde1234 }}"),
+    ));
+}
+
+#[test]
+fn a_broken_stream_sends_a_signal_and_a_broken_message_none() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // Each line is what the kernel itself does without a fault.
+    let script = "import signal, socket\n\
+                  signals = []\n\
+                  signal.signal(signal.SIGPIPE, lambda *_: signals.append('SIGPIPE'))\n\
+                  for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):\n  \
+                  for flags in (0, socket.MSG_NOSIGNAL):\n    \
+                  here, there = socket.socketpair(type=kind)\n    \
+                  here.shutdown(socket.SHUT_WR)\n    \
+                  signals.clear()\n    \
+                  try: here.send(b'0123', flags)\n    \
+                  except OSError as error: print(error.errno, signals)";
+    let expect = "stdout: \"32 ['SIGPIPE']\\n32 []\\n32 []\\n32 []\\n32 []\\n32 []\\n\"";
+    for fault in [
+        "",
+        "{ sendto: { short: 2 } }",
+        "{ sendto: { delay: { after: 2ms } } }",
+    ] {
+        passes(&python(script, "sendto", fault, expect));
+    }
+}
