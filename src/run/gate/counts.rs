@@ -4,6 +4,7 @@ use crate::plan::FaultPlan;
 use crate::verdict::FaultOutcome;
 use perf_live::gate::End;
 use std::collections::HashMap;
+use syscall_model::Answer;
 
 /// What a fault counted of one call.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,8 @@ struct Counted {
     /// Whether `when` names that number.
     is_due: bool,
     is_fired: bool,
+    /// Whether it is done by the holding alone, and has no answer and no signal to come behind it.
+    is_holding: bool,
     /// Whether that holds it until another call comes.
     is_blocked: bool,
 }
@@ -65,6 +68,8 @@ impl Counts {
             number,
             is_due,
             is_fired,
+            is_holding: matches!(plan.injected.answer, None | Some(Answer::Whole))
+                && plan.injected.signal.is_none(),
             is_blocked: is_fired && plan.injected.is_blocked,
         });
         is_fired
@@ -83,7 +88,11 @@ impl Counts {
                 End::Answered => {}
                 End::Unmade => {
                     outcome.unmade += u64::from(counted.number.is_some());
-                    outcome.unmade_fired += fired;
+                    match counted.is_holding {
+                        true => outcome.unmade_fired += fired,
+                        // The workload did not get what was to come.
+                        false => outcome.fired -= fired,
+                    }
                     outcome.blocked += u64::from(counted.is_blocked);
                 }
                 End::Failed(_) => outcome.fired -= fired,
@@ -158,5 +167,22 @@ mod tests {
         counts.settle(2, &End::Failed("no right".to_owned()));
         assert!(!counts.count(3, (0, &second), Some(0), true));
         assert_eq!((counts.outcomes[0].seen, counts.outcomes[0].fired), (3, 0));
+    }
+
+    #[test]
+    fn an_answer_that_never_came_is_not_done_and_a_holding_without_one_is() {
+        let held = |answer| {
+            let mut fault = second();
+            (fault.when, fault.injected.answer) = (When::default(), answer);
+            let mut counts = Counts::of(1);
+            assert!(counts.count(1, (0, &fault), Some(0), true));
+            assert!(counts.settle(1, &End::Unmade));
+            let outcome = &counts.outcomes[0];
+            (outcome.fired, outcome.unmade, outcome.unmade_fired)
+        };
+        assert_eq!(held(Some(Answer::Error(5))), (0, 1, 0));
+        assert_eq!(held(None), (1, 1, 1));
+        // The call was made, and its return is what is held.
+        assert_eq!(held(Some(Answer::Whole)), (1, 1, 1));
     }
 }

@@ -159,3 +159,22 @@ fn a_call_that_is_held_though_a_tracer_is_to_be_asked_makes_the_run_incomplete()
         }
     }
 }
+
+#[test]
+fn an_answer_that_its_thread_did_not_live_to_see_has_not_fired() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // The child waits in its call until it is killed: what it waits for comes from nowhere.
+    let script = "import os, platform, signal\n\
+                  mkdir = {'x86_64': '83', 'aarch64': '34'}[platform.machine()]\n\
+                  child = os.fork()\n\
+                  if child == 0: os.mkdir('a')\n\
+                  else:\n  \
+                  while open(f'/proc/{child}/syscall').read().split()[0] != mkdir: pass\n  \
+                  os.kill(child, signal.SIGKILL)\n  \
+                  os.waitpid(child, 0)";
+    let fault = "{ mkdir: { error: EIO, delay: 50m } }";
+    let (verdict, why) = verdict(&python(script, "mkdir", fault, "exit: 0"));
+    assert_eq!(verdict, "fail", "{why}");
+    assert!(why.contains("never fired"), "{why}");
+}
