@@ -13,6 +13,8 @@ pub struct Received {
     pub descriptors: Option<usize>,
     /// Whether the socket is one of a pair (`socketpair(2)`), whose other one sent them.
     pub is_of_pair: bool,
+    /// Whether the workload was started with the socket, whose other end another process has.
+    pub is_handed: bool,
 }
 
 /// What came with the messages of a call by its native name; `None` where descriptors come by none:
@@ -22,18 +24,20 @@ pub fn received(call: &Call, name: &str) -> Option<Received> {
     if !matches!(name, "recvmsg" | "recvmmsg") {
         return None;
     }
-    let is_of_pair = match call.files.argument(0) {
+    let (is_of_pair, is_handed) = match call.files.argument(0) {
         Lookup::Closed => return None,
-        Lookup::Untracked | Lookup::Unknown => false,
+        Lookup::Untracked | Lookup::Unknown => (false, false),
         Lookup::Open(file) => match &file.kind {
-            FileKind::Socket(socket) if socket.may_pass_descriptors() => socket.is_of_pair,
-            FileKind::Given(_) | FileKind::Unread => false,
+            FileKind::Socket(socket) if socket.may_pass_descriptors() => (socket.is_of_pair, false),
+            FileKind::Given(_) => (false, true),
+            FileKind::Unread => (false, false),
             _ => return None,
         },
     };
     Some(Received {
         descriptors: descriptors(call, name),
         is_of_pair,
+        is_handed,
     })
 }
 

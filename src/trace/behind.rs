@@ -16,8 +16,8 @@ use syscall_model::{
 pub const OF_SOCKETS: [&str; 4] = ["family", "ip", "port", "unix"];
 
 /// The parts of what was received: how many descriptors came, and whether by one of a pair of
-/// sockets.
-const OF_MESSAGES: [&str; 2] = ["descriptors", "of_pair"];
+/// sockets, or by a socket that the workload was started with.
+const OF_MESSAGES: [&str; 3] = ["descriptors", "of_pair", "handed"];
 
 impl Writer<'_> {
     /// Returns the parts of a call of this name.
@@ -60,7 +60,8 @@ impl Writer<'_> {
             };
             let came = received.descriptors.map_or(Value::Unread, number);
             let of_pair = number(received.is_of_pair.into());
-            let named = OF_MESSAGES.into_iter().zip([came, of_pair]);
+            let handed = number(received.is_handed.into());
+            let named = OF_MESSAGES.into_iter().zip([came, of_pair, handed]);
             parts.extend(named.map(|(name, value)| part(name, value)));
         }
         parts

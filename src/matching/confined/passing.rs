@@ -128,11 +128,12 @@ impl Passing {
 impl Doer<'_, '_> {
     /// Whether descriptors came with a message that no process of the run sent.
     pub(super) fn came(&self) -> Answer {
-        let is_of_pair = self
-            .part("of_pair")
-            .is_some_and(|it| it.value != Value::Nothing);
+        let is = |word: &str| {
+            let part = self.part(word);
+            part.is_some_and(|it| matches!(it.value, Value::Number(_)))
+        };
         let socket = self.part("fd").and_then(|it| description(&it.value));
-        if is_of_pair || self.passing.is_within(socket) {
+        if is("of_pair") || (!is("handed") && self.passing.is_within(socket)) {
             return Answer::No;
         }
         let done = match self.error() {

@@ -3,7 +3,7 @@
 use super::{Project, ruled, summary};
 use crate::support::require::{program, require, right_to_trace};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Command};
 
 /// Gives a file, open for writing, to each client of the socket on standard input.
@@ -68,6 +68,40 @@ fn a_descriptor_that_another_process_gives_is_not_known_and_no_pass() {
     let _giver = Giver::of(&project);
     let lines = project.stated("python3 -I -S -B takes.py");
     assert_eq!(summary(&lines)["complete"], false);
+}
+
+#[test]
+fn a_descriptor_that_comes_by_a_socket_that_the_command_was_started_with_is_not_known() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = ruled("expect: { confined: { writes: [] } }\n");
+    let (near, far) = UnixStream::pair().expect("a pair");
+    let gives = "import os, socket\n\
+                 given = os.open('given', os.O_WRONLY | os.O_CREAT)\n\
+                 socket.send_fds(socket.socket(fileno=0), [b'here'], [given])\n";
+    let takes = "import os, socket\n\
+                 os.write(socket.recv_fds(socket.socket(fileno=0), 9, 1)[1][0], b'x')\n";
+    let python = ["python3", "-I", "-S", "-B", "-c"];
+    let mut giver = Command::new("python3");
+    giver
+        .args(&python[1..])
+        .arg(gives)
+        .current_dir(project.path());
+    let given = giver.stdin(OwnedFd::from(near)).status().expect("python3");
+    assert!(given.success());
+    let words = [&["check", "rules.yaml", "--"], &python[..], &[takes]].concat();
+    let mut check = project.program(&words);
+    let run = check
+        .stdin(OwnedFd::from(far))
+        .output()
+        .expect("the harness");
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("incomplete") && said.contains("recvmsg("),
+        "{said}"
+    );
+    assert_eq!(project.read("given"), "x");
 }
 
 #[test]
