@@ -41,6 +41,8 @@ pub(super) enum Thing<'d> {
     Unbound,
     /// A change of privileges, by the call's native name.
     Privilege(&'static str),
+    /// What a descriptor refers to that came with a message.
+    Came,
     /// It was not read.
     Unread,
 }
@@ -188,7 +190,7 @@ impl<'d> Doer<'d, '_> {
             name if RECEIVES.contains(&name) => {
                 let came = self.came();
                 for realm in [Realm::Writes, Realm::Reads, Realm::Network] {
-                    add(realm, Thing::Unread, came);
+                    add(realm, Thing::Came, came);
                 }
             }
             // BPF_OBJ_PIN makes a file.

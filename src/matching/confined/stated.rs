@@ -85,6 +85,8 @@ pub enum Unsure {
     Which(String),
     /// What it was done to was not read, or has no name.
     What,
+    /// What a descriptor refers to that another process gave.
+    Came,
 }
 
 impl fmt::Display for Unsure {
@@ -92,6 +94,7 @@ impl fmt::Display for Unsure {
         f.write_str(match self {
             Self::Whether => "whether it was done is not known",
             Self::Which(why) => why,
+            Self::Came => "another process gave a descriptor, and what it refers to is not known",
             Self::What => "what it was done to was not read, or has no name",
         })
     }
@@ -188,7 +191,7 @@ impl Done {
             Realm::Network => match (name, &act.thing) {
                 (_, Thing::Family(_) | Thing::Raw) => Deeds::Opened,
                 ("connect" | "sendto" | "sendmsg" | "sendmmsg", _) => Deeds::Connected,
-                ("socket" | "pidfd_getfd", _) => Deeds::Opened,
+                ("socket" | "pidfd_getfd" | "recvmsg" | "recvmmsg", _) => Deeds::Opened,
                 _ => Deeds::Bound,
             },
             Realm::Privileges => Deeds::Privileges,
@@ -310,6 +313,7 @@ fn unsure(thing: &Thing<'_>) -> Option<Unsure> {
             let why = crate::matching::named::why_unknown(part)?;
             Some(Unsure::Which(why.to_owned()))
         }
+        Thing::Came => Some(Unsure::Came),
         Thing::Unread => Some(Unsure::What),
         _ => None,
     }

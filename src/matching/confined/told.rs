@@ -3,6 +3,7 @@
 use super::Offence;
 use super::acts::{Act, Thing};
 use super::lasting::Gone;
+use super::stated::Unsure;
 use super::table::Realm;
 use super::worlds::{Allowed, Worlds, is_no_file, memory_of};
 use crate::matching::answer::Answer;
@@ -89,6 +90,7 @@ pub(super) fn undecided(
             Some("whether it was done is not known".to_owned())
         }
         Thing::File(part) => named::why_unknown(part).map(str::to_owned),
+        Thing::Came => Some(Unsure::Came.to_string()),
         _ => None,
     };
     let is_doubtful = matches!(first.by, Blamed::OneOf(_));
@@ -228,7 +230,7 @@ pub(super) fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) 
         Thing::Family(family) => format!("family:{family}"),
         Thing::Raw => "raw".to_owned(),
         Thing::Privilege(name) => (*name).to_owned(),
-        Thing::Unread => return None,
+        Thing::Came | Thing::Unread => return None,
     })
 }
 

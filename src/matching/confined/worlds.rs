@@ -140,7 +140,9 @@ impl<'c> Worlds<'c> {
                 let mut allowed = rules.privileges.iter().flatten();
                 allowed.any(|allowed| allowed == name).into()
             }
-            (Thing::Unread, realm) => Answer::unless_more(false, self.allows_any(realm)),
+            (Thing::Came | Thing::Unread, realm) => {
+                Answer::unless_more(false, self.allows_any(realm))
+            }
         }
     }
 
