@@ -377,7 +377,8 @@ fn names_one(deed: Option<Option<&Deed>>, files: &BTreeSet<Vec<u8>>) -> Option<b
     is_known.then_some(false)
 }
 
-/// Whether a shorter call would be one: its length is larger. A vector that cannot be read has none.
+/// Whether a shorter call would be one: its length is larger. A vector that cannot be read has
+/// none.
 fn is_long_enough(fault: &FaultPlan, call: &Held) -> bool {
     match fault.injected.answer {
         Some(Answer::Short(most)) => length_of(call).is_ok_and(|length| length > most),
