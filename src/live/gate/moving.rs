@@ -27,6 +27,10 @@ const MOST_WHOLE: u64 = 16 << 20;
 
 /// What is moved, and by which call.
 struct Moving {
+    /// The call's id, and its thread and process.
+    id: u64,
+    thread: u32,
+    process: u32,
     name: &'static str,
     descriptor: OwnedFd,
     parts: Parts,
@@ -77,11 +81,8 @@ pub(super) fn make(listener: &Listener, order: Order) -> Made {
         true => Ok(None),
         false => Parts::of(&call).map(Some),
     };
-    // What was read until here may have been another task's.
-    match listener.is_waiting(call.id()) {
-        Ok(true) => {}
-        Ok(false) => return Made::Gone,
-        Err(error) => return Made::NoMeans(error),
+    if let Some(gone) = gone(listener, call.id()) {
+        return gone;
     }
     let parts = match parts {
         Ok(Some(parts)) => parts,
@@ -96,6 +97,9 @@ pub(super) fn make(listener: &Listener, order: Order) -> Made {
         None => parts.length(),
     };
     let moving = Moving {
+        id: call.id(),
+        thread: call.thread,
+        process,
         name,
         descriptor,
         bytes: Buffer::like(parts.address(), length as usize),
@@ -107,13 +111,22 @@ pub(super) fn make(listener: &Listener, order: Order) -> Made {
         },
         is_less: order.most.is_some(),
     };
-    let who = (call.id(), call.thread, process);
     match matches!(
         name,
         "write" | "pwrite64" | "writev" | "pwritev" | "pwritev2" | "sendto"
     ) {
-        true => store(listener, who, moving),
-        false => fetch(listener, who, moving),
+        true => store(listener, moving),
+        false => fetch(listener, moving),
+    }
+}
+
+/// What becomes of a call whose thread does not wait for it any more: what was read until now may
+/// have been another task's.
+fn gone(listener: &Listener, id: u64) -> Option<Made> {
+    match listener.is_waiting(id) {
+        Ok(true) => None,
+        Ok(false) => Some(Made::Gone),
+        Err(error) => Some(Made::NoMeans(error)),
     }
 }
 
@@ -145,24 +158,20 @@ fn position(abi: Abi, name: &str, words: [u64; 6]) -> Option<u64> {
 }
 
 /// Makes a call that writes.
-fn store(listener: &Listener, (id, thread, process): (u64, u32, u32), moving: Moving) -> Made {
-    let Moving {
-        name,
-        descriptor,
-        parts,
-        mut bytes,
-        at,
-        flags,
-        is_less,
-    } = moving;
-    match parts.gather(thread, bytes.all()) {
-        Ok(there) => bytes.truncate(there),
+fn store(listener: &Listener, mut moving: Moving) -> Made {
+    match moving.parts.gather(moving.thread, moving.bytes.all()) {
+        Ok(there) => moving.bytes.truncate(there),
         Err(error) if error.raw_os_error() == Some(libc::EFAULT) => {
             return Made::Returned(Err(error));
         }
         Err(error) => return Made::NoMeans(error),
     }
-    match fits(&descriptor, process, at, bytes.length as u64) {
+    match fits(
+        &moving.descriptor,
+        moving.process,
+        moving.at,
+        moving.bytes.length as u64,
+    ) {
         Ok(true) => {}
         Ok(false) => {
             let why = "it would go beyond the workload's limit for files";
@@ -170,20 +179,20 @@ fn store(listener: &Listener, (id, thread, process): (u64, u32, u32), moving: Mo
         }
         Err(error) => return Made::NoMeans(error),
     }
-    // What was read until here may have been another task's.
-    match listener.is_waiting(id) {
-        Ok(true) => {}
-        Ok(false) => return Made::Gone,
-        Err(error) => return Made::NoMeans(error),
+    if let Some(gone) = gone(listener, moving.id) {
+        return gone;
     }
-    let returned = match (name, at) {
-        ("sendto", _) => socket::send(descriptor.as_fd(), bytes.all(), flags),
-        (_, Some(at)) => pwrite(&descriptor, bytes.all(), at as i64).map_err(io::Error::from),
-        (_, None) => write(&descriptor, bytes.all()).map_err(io::Error::from),
+    let (file, bytes) = (&moving.descriptor, moving.bytes.all());
+    let returned = match (moving.name, moving.at) {
+        ("sendto", _) => socket::send(file.as_fd(), bytes, moving.flags),
+        (_, Some(at)) => pwrite(file, bytes, at as i64).map_err(io::Error::from),
+        (_, None) => write(file, bytes).map_err(io::Error::from),
     };
     match returned {
-        Err(error) if is_unsignalled(&error, descriptor.as_fd(), flags) => Made::Unsignalled(error),
-        returned => returned_by(returned, &descriptor, is_less),
+        Err(error) if is_unsignalled(&error, file.as_fd(), moving.flags) => {
+            Made::Unsignalled(error)
+        }
+        returned => returned_by(returned, file, moving.is_less),
     }
 }
 
@@ -228,30 +237,22 @@ fn returned_by(returned: io::Result<usize>, file: &OwnedFd, is_less: bool) -> Ma
 }
 
 /// Makes a call that reads.
-fn fetch(listener: &Listener, (id, thread, _): (u64, u32, u32), moving: Moving) -> Made {
-    let Moving {
-        name,
-        descriptor,
-        parts,
-        mut bytes,
-        at,
-        flags,
-        is_less,
-    } = moving;
+fn fetch(listener: &Listener, mut moving: Moving) -> Made {
     // The call itself says what there is, where it does not wait or has a time for that.
-    let may_wait = fcntl(&descriptor, FcntlArg::F_GETFL).map(|status| {
-        bytes.length > 0
+    let (file, flags) = (&moving.descriptor, moving.flags);
+    let may_wait = fcntl(file, FcntlArg::F_GETFL).map(|status| {
+        moving.bytes.length > 0
             && !OFlag::from_bits_retain(status).contains(OFlag::O_NONBLOCK)
             && flags & libc::MSG_DONTWAIT == 0
-            && !socket::has_time_to_receive(descriptor.as_fd())
+            && !socket::has_time_to_receive(file.as_fd())
     });
     let mut waits = match may_wait {
         Ok(waits) => waits,
         Err(error) => return Made::NoMeans(error.into()),
     };
     while waits {
-        let ready = poll::poll(std::iter::once(descriptor.as_fd()), TICK);
-        match (ready, listener.is_waiting(id)) {
+        let ready = poll::poll(std::iter::once(file.as_fd()), TICK);
+        match (ready, listener.is_waiting(moving.id)) {
             (Err(error), _) | (_, Err(error)) => return Made::NoMeans(error),
             (_, Ok(false)) => return Made::Gone,
             (Ok(ready), _) => {
@@ -259,17 +260,17 @@ fn fetch(listener: &Listener, (id, thread, _): (u64, u32, u32), moving: Moving) 
             }
         }
     }
-    let got = match (name, at) {
-        ("recvfrom", _) => socket::receive(descriptor.as_fd(), bytes.all(), flags),
-        (_, Some(at)) => pread(&descriptor, bytes.all(), at as i64).map_err(io::Error::from),
-        (_, None) => read(descriptor.as_fd(), bytes.all()).map_err(io::Error::from),
+    let got = match (moving.name, moving.at) {
+        ("recvfrom", _) => socket::receive(file.as_fd(), moving.bytes.all(), flags),
+        (_, Some(at)) => pread(file, moving.bytes.all(), at as i64).map_err(io::Error::from),
+        (_, None) => read(file, moving.bytes.all()).map_err(io::Error::from),
     };
     let got = match got {
         Ok(got) if got > 0 => got,
-        other => return returned_by(other, &descriptor, is_less),
+        other => return returned_by(other, file, moving.is_less),
     };
-    bytes.truncate(got);
-    match parts.scatter(thread, bytes.all()) {
+    moving.bytes.truncate(got);
+    match moving.parts.scatter(moving.thread, moving.bytes.all()) {
         Ok(there) if there == got => Made::Returned(Ok(got)),
         Ok(_) => Made::Torn(io::Error::from_raw_os_error(libc::EFAULT)),
         Err(error) => Made::Torn(error),

@@ -51,9 +51,7 @@ impl Parts {
             return Err(io::Error::from_raw_os_error(libc::EFAULT));
         }
         let parts = Self(pieces(&bytes, width));
-        let lengths = parts.0.iter().map(|(_, length)| *length);
-        let total = lengths.fold(0_u64, u64::saturating_add);
-        match i64::try_from(total) {
+        match i64::try_from(parts.length()) {
             Ok(_) => Ok(parts),
             Err(_) => Err(invalid()),
         }
@@ -75,24 +73,12 @@ impl Parts {
     /// # Errors
     /// As [`gate::read_memory`].
     pub(super) fn gather(&self, thread: u32, bytes: &mut [u8]) -> io::Result<usize> {
-        let mut done = 0;
-        for (address, length) in &self.0 {
-            let Some((room, _)) = split(bytes, done, *length) else {
-                continue;
-            };
-            match gate::read_memory(thread, *address, room) {
-                Err(error) if done == 0 => return Err(error),
-                Err(_) => break,
-                Ok(n) => {
-                    let is_all = n == room.len();
-                    done += n;
-                    if !is_all {
-                        break;
-                    }
-                }
-            }
+        match self.each(bytes, |address, room| {
+            gate::read_memory(thread, address, room)
+        }) {
+            (0, Some(error)) => Err(error),
+            (done, _) => Ok(done),
         }
-        Ok(done)
     }
 
     /// Writes `bytes` into them; says how many arrived.
@@ -100,28 +86,38 @@ impl Parts {
     /// # Errors
     /// As [`gate::write_memory`].
     pub(super) fn scatter(&self, thread: u32, bytes: &mut [u8]) -> io::Result<usize> {
+        match self.each(bytes, |address, piece| {
+            gate::write_memory(thread, address, piece)
+        }) {
+            (_, Some(error)) => Err(error),
+            (done, None) => Ok(done),
+        }
+    }
+
+    /// Moves the bytes that lie in each piece, until one is not moved whole; says how many were.
+    fn each(
+        &self,
+        bytes: &mut [u8],
+        moved: impl Fn(u64, &mut [u8]) -> io::Result<usize>,
+    ) -> (usize, Option<io::Error>) {
         let mut done = 0;
         for (address, length) in &self.0 {
-            let Some((piece, _)) = split(bytes, done, *length) else {
+            let rest = bytes.get_mut(done..).unwrap_or_default();
+            let length = usize::try_from(*length).map_or(rest.len(), |it| it.min(rest.len()));
+            let Some(piece) = rest.get_mut(..length).filter(|piece| !piece.is_empty()) else {
                 continue;
             };
-            let n = gate::write_memory(thread, *address, piece)?;
-            let is_all = n == piece.len();
+            let n = match moved(*address, piece) {
+                Ok(n) => n,
+                Err(error) => return (done, Some(error)),
+            };
             done += n;
-            if !is_all {
+            if n < length {
                 break;
             }
         }
-        Ok(done)
+        (done, None)
     }
-}
-
-/// The bytes from `done` on, `length` at most, and those behind them; `None` where there are none.
-fn split(bytes: &mut [u8], done: usize, length: u64) -> Option<(&mut [u8], &mut [u8])> {
-    let rest = bytes.get_mut(done..)?;
-    let length = usize::try_from(length).unwrap_or(usize::MAX);
-    let (piece, behind) = rest.split_at_mut(length.min(rest.len()));
-    (!piece.is_empty()).then_some((piece, behind))
 }
 
 /// The addresses and lengths of an array of `struct iovec` whose words have so many bytes.

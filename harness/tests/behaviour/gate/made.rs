@@ -234,7 +234,6 @@ fn pieces_and_messages_are_moved_as_far_as_a_shorter_call_says_and_no_further() 
 fn a_broken_stream_sends_a_signal_and_a_broken_message_none() {
     require!(right_to_trace());
     require!(program("python3"));
-    // Held for a moment and let go on, the thread makes the call by itself.
     let script = "import signal, socket\n\
                   signals = []\n\
                   signal.signal(signal.SIGPIPE, lambda *_: signals.append('SIGPIPE'))\n\
@@ -247,6 +246,7 @@ fn a_broken_stream_sends_a_signal_and_a_broken_message_none() {
                   except OSError as error: print(error.errno, signals)";
     let expect = "stdout: \"32 ['SIGPIPE']\\n32 []\\n32 []\\n32 []\\n32 []\\n32 []\\n\"";
     for fault in [
+        // Held for a moment and let go on, the thread makes the call by itself.
         "{ sendto: { delay: 1ms } }",
         "{ sendto: { short: 2 } }",
         "{ sendto: { delay: { after: 2ms } } }",
