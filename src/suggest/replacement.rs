@@ -1,7 +1,7 @@
 //! Finds how a file is replaced: written beside the old one, synced, and renamed.
 
 use super::Given;
-use super::syncs::{self, Brings, brings, description, has_flag, succeeded};
+use super::syncs::{self, Brings, brings, has_flag, succeeded};
 use crate::scenario::{Expectations, Literal, Pattern, StepSpec, Suggestion, Test, event};
 use crate::trace::Deed;
 use crate::verdict::Run;
@@ -96,15 +96,15 @@ impl Replacement {
         let from = syncs::path(rename, "from")?;
         let (opened, open) = before.iter().enumerate().rfind(|(_, deed)| {
             syncs::path(deed, "path").as_ref() == Some(&from)
-                && description(deed, "returns").is_some()
+                && deed.description("returns").is_some()
         })?;
         // What is only read is no new content.
         if !is_for_writing(open) {
             return None;
         }
-        let file = description(open, "returns");
+        let file = open.description("returns");
         let since = before.get(opened..).unwrap_or_default();
-        let is_own = |deed: &&Deed| description(deed, "fd") == file;
+        let is_own = |deed: &&Deed| deed.description("fd") == file;
         let last = since
             .iter()
             .rposition(|deed| syncs::writes(deed) && is_own(deed));
@@ -179,7 +179,7 @@ fn removed(before: &[&Deed], name: &[u8]) -> Option<String> {
     for deed in before {
         let is = |word: &str| syncs::absolute(deed, word).as_deref() == Some(name);
         let starts_with = |starts: &[&str]| starts.iter().any(|it| deed.name.starts_with(it));
-        let is_opened = is("path") && description(deed, "returns").is_some();
+        let is_opened = is("path") && deed.description("returns").is_some();
         let empties = is_opened && (*deed.name == *"creat" || has_flag(deed, "O_TRUNC"))
             || succeeded(deed) && *deed.name == *"truncate" && is("path");
         if empties
@@ -218,7 +218,7 @@ fn among(deeds: &[&Deed], name: Option<&[u8]>, all: &[&Deed]) -> Sync {
             }
             Some(Brings::File(_)) => {
                 let is_written = |other: &&&Deed| {
-                    syncs::writes(other) && description(other, "fd") == description(deed, "fd")
+                    syncs::writes(other) && other.description("fd") == deed.description("fd")
                 };
                 is_unclear |= name.is_none() || !all.iter().any(|other| is_written(&other));
             }

@@ -64,14 +64,6 @@ pub(super) fn writes(deed: &Deed) -> bool {
     is_write && has_written
 }
 
-/// Returns the open file description of a part.
-pub(super) fn description(deed: &Deed, word: &str) -> Option<u64> {
-    match deed.part(word)?.value {
-        Value::File { description, .. } | Value::UnknownFile { description, .. } => description,
-        _ => None,
-    }
-}
-
 /// Returns the name of a descriptor's file.
 pub(super) fn file(deed: &Deed) -> Option<Vec<u8>> {
     match &deed.part("fd")?.value {

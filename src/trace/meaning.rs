@@ -2,13 +2,24 @@
 
 use super::render::Writer;
 use super::values::ADDRESS;
-use super::{Reached, Value};
+use super::{Deed, Reached, Value};
 use syscall_model::files::{FileKind, Lookup, OpenFile};
 use syscall_model::kinds::{ArgKind, ReturnKind};
 use syscall_model::mappings::{Place, Source};
 use syscall_model::memory::{Moment, Piece, State};
 use syscall_model::structs::{StructKind, signals_behind, text_behind};
 use syscall_model::{self as files, Call, ThreadId};
+
+impl Deed {
+    /// The open file description that a part refers to; `None` where it is none, or not known.
+    #[must_use]
+    pub fn description(&self, word: &str) -> Option<u64> {
+        match self.part(word)?.value {
+            Value::File { description, .. } | Value::UnknownFile { description, .. } => description,
+            _ => None,
+        }
+    }
+}
 
 impl Writer<'_> {
     /// Returns the value of an argument with the text `text`.

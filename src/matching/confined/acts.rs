@@ -114,7 +114,7 @@ pub(super) fn acts<'d>(deed: &'d Deed, started_as: StartedAs, others: &mut Other
 }
 
 pub(super) struct Doer<'d, 'n> {
-    deed: &'d Deed,
+    pub(super) deed: &'d Deed,
     /// The native call.
     pub(super) name: &'n str,
     /// Whether the record says that it is this call.

@@ -69,7 +69,7 @@ impl Passing {
         if is_failed {
             return Some(());
         }
-        let own = deed.part("fd").and_then(|fd| description(&fd.value))?;
+        let own = deed.description("fd")?;
         if is_accepted {
             let name = match self.sockets.get(&own)? {
                 End::Bound(name) => name.clone(),
@@ -77,8 +77,8 @@ impl Passing {
                 End::Connected(_) | End::Accepted(_) => return None,
             };
             self.names.entry(name.clone()).or_default().accepted += 1;
-            self.sockets
-                .insert(description(returned)?, End::Accepted(name));
+            let made = deed.description("returns")?;
+            self.sockets.insert(made, End::Accepted(name));
             return Some(());
         }
         if &*deed.name == "listen" {
@@ -132,7 +132,7 @@ impl Doer<'_, '_> {
             let part = self.part(word);
             part.is_some_and(|it| matches!(it.value, Value::Number(_)))
         };
-        let socket = self.part("fd").and_then(|it| description(&it.value));
+        let socket = self.deed.description("fd");
         if is("of_pair") || (!is("handed") && self.passing.is_within(socket)) {
             return Answer::No;
         }
@@ -146,13 +146,6 @@ impl Doer<'_, '_> {
             Some(Value::Number(_)) => done,
             Some(_) => done.and(Answer::Unknown),
         }
-    }
-}
-
-fn description(value: &Value) -> Option<u64> {
-    match value {
-        Value::File { description, .. } | Value::UnknownFile { description, .. } => *description,
-        _ => None,
     }
 }
 

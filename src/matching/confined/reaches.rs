@@ -58,7 +58,7 @@ impl<'d> Doer<'d, '_> {
 
     /// What it reaches or serves; `None` for nothing, or nothing new.
     pub(super) fn reaches(&self, sockets: &mut Sockets) -> Option<Thing<'d>> {
-        let description = self.description();
+        let description = self.deed.description("fd");
         match self.name {
             "socket" => self.socket(),
             // It may be a socket that is connected.
@@ -86,13 +86,6 @@ impl<'d> Doer<'d, '_> {
                 self.address()
             }
             _ => self.address(),
-        }
-    }
-
-    fn description(&self) -> Option<u64> {
-        match self.part("fd")?.value {
-            Value::File { description, .. } | Value::UnknownFile { description, .. } => description,
-            _ => None,
         }
     }
 
