@@ -58,6 +58,17 @@ pub enum Coverage {
     },
 }
 
+impl Coverage {
+    /// How many there are where not all are looked at, as a power of two that is not below.
+    #[must_use]
+    pub fn below_log2(self) -> Option<u32> {
+        match self {
+            Self::All(_) => None,
+            Self::Some { below_log2 } => Some(below_log2),
+        }
+    }
+}
+
 /// An iterator over the states that a crash may leave.
 #[derive(Clone, Debug)]
 pub struct Explored<'p> {

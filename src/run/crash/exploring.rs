@@ -3,7 +3,7 @@
 use super::folder::{Before, Found, compare, differences, lay};
 use super::looking::room;
 use super::witness::Witnessed;
-use crate::crash::{Built, Coverage, Ended, Kept, Lost, Part, Pieces, State, Tree, build};
+use crate::crash::{Built, Ended, Kept, Lost, Part, Pieces, State, Tree, build};
 use crate::plan::{CrashPlan, Plan};
 use crate::run::once::once;
 use crate::run::scenario::NoRun;
@@ -182,10 +182,7 @@ pub(in crate::run) fn explore(
     };
     if let Some(pieces) = pieces {
         let explored = pieces.explore(plan.states, plan.seed);
-        crashed.of_about = match explored.coverage() {
-            Coverage::All(_) => None,
-            Coverage::Some { below_log2 } => Some(below_log2),
-        };
+        crashed.of_about = explored.coverage().below_log2();
         for state in explored {
             let tree = pieces.tree(&state);
             let tried = recover(bench, plan, built, (state, &tree), control)?;

@@ -2,7 +2,7 @@
 
 mod written;
 
-use crate::crash::{Built, Coverage, Pieces, State};
+use crate::crash::{Built, Pieces, State};
 use crate::plan::{CrashPlan, Plan};
 use crate::run::crash::{Tried, cut, look_at_recovery, recover, spoken, told};
 use crate::run::once::once;
@@ -167,10 +167,7 @@ impl Suite<'_> {
             model: crash.model.name.clone(),
             seed,
             since: crash.since.clone(),
-            of_about: match explored.coverage() {
-                Coverage::All(_) => None,
-                Coverage::Some { below_log2 } => Some(below_log2),
-            },
+            of_about: explored.coverage().below_log2(),
             ..Crashed::default()
         };
         let mut states: Vec<State> = explored.collect();
