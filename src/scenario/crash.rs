@@ -99,8 +99,8 @@ pub(super) struct WrittenCrash {
     /// Where the program says what it has saved: what it wrote there up to the power cut is laid
     /// into the file `acknowledged`.
     pub(super) acknowledged: Option<Promises>,
-    /// The power cuts begin behind this text, where the program first writes it there: what it did
-    /// before prepares the test.
+    /// The power cuts begin when the program has written this text where it promises
+    /// (`acknowledged`), the first time; what it did before prepares the test.
     pub(super) since: Option<String>,
     /// At most so many states are tried.
     pub(super) states: Option<MostStates>,
