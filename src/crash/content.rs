@@ -1,9 +1,12 @@
 //! What a file holds.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 use std::sync::Arc;
 
+use crate::crash::ranges::PAGE;
 use crate::crash::sum::Sum;
 
 /// The bytes of a file: some at offsets, zeros between them. Clones share the bytes.
@@ -63,6 +66,15 @@ impl Content {
     pub fn new(bytes: impl Into<Arc<[u8]>>) -> Self {
         let mut content = Self::default();
         content.write(0, bytes.into());
+        content
+    }
+
+    /// Returns a file of `size` bytes, of which these lie in no hole.
+    pub fn of_parts(size: u64, parts: impl IntoIterator<Item = (u64, Vec<u8>)>) -> Self {
+        let mut content = Self::zeros(size);
+        for (at, bytes) in parts {
+            content.write(at, bytes);
+        }
         content
     }
 
@@ -173,6 +185,53 @@ impl Content {
         self.within(at, end)
             .map(|(offset, part)| Sum::of(offset, part.bytes()))
             .fold(Sum::default(), Sum::and)
+    }
+
+    /// Returns the pages of a range, which begins at one, that another content has otherwise, as
+    /// they are there. Behind the end of either are zeros.
+    pub(crate) fn differing<'o>(
+        &self,
+        other: &'o Self,
+        range: Range<u64>,
+    ) -> Vec<(u64, Cow<'o, [u8]>)> {
+        let page = PAGE as u64;
+        let mut pages = BTreeSet::new();
+        for content in [self, other] {
+            for (at, part) in content.overlapping(range.start, range.end) {
+                let first = at.max(range.start) / page;
+                let behind = at.saturating_add(part.size()).min(range.end);
+                pages.extend(first..behind.div_ceil(page));
+            }
+        }
+        let end = range.end.min(other.size);
+        let pages = pages.into_iter().map(|number| number * page);
+        pages
+            .filter(|at| *at < end)
+            .map(|at| (at, other.view(at, page.min(end - at))))
+            .filter(|(at, bytes)| {
+                let old = self.view(*at, bytes.len() as u64);
+                let (there, behind) = bytes.split_at(old.len());
+                *old != *there || behind.iter().any(|byte| *byte != 0)
+            })
+            .collect()
+    }
+
+    /// Returns the same bytes as [`Self::read`], without a copy where they lie in one part.
+    fn view(&self, at: u64, len: u64) -> Cow<'_, [u8]> {
+        let end = at.saturating_add(len).min(self.size);
+        let around = self.parts.range(..=at).next_back();
+        let there = around.and_then(|(offset, part)| {
+            let from = host(at - offset);
+            part.bytes()
+                .get(from..from.checked_add(host(end.checked_sub(at)?))?)
+        });
+        there.map_or_else(|| Cow::Owned(self.read(at, len)), Cow::Borrowed)
+    }
+
+    /// Whether no byte of it lies in a hole.
+    pub(crate) fn is_dense(&self) -> bool {
+        let held: u64 = self.parts.values().map(Slice::size).sum();
+        held == self.size
     }
 
     /// Tells whether `other` holds what this file's parts hold.

@@ -49,7 +49,7 @@ struct KeptXattr(
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum KeptKind {
-    File(#[serde(with = "text")] Vec<u8>),
+    File(#[serde(with = "content")] Content),
     Folder(Vec<(Name, u32)>),
     Link(#[serde(with = "text")] Vec<u8>),
     Other { mode: u32, device: u64 },
@@ -64,7 +64,7 @@ impl Kept {
     pub fn new(tree: &Tree, inodes: &HashMap<FileId, NodeId>, seen: &[Seen]) -> Self {
         let node = |node: &Node| KeptNode {
             kind: match &node.kind {
-                Kind::File(content) => KeptKind::File(content.to_vec()),
+                Kind::File(content) => KeptKind::File(content.clone()),
                 Kind::Folder(entries) => {
                     let entries = entries.iter();
                     KeptKind::Folder(
@@ -141,7 +141,7 @@ impl Kept {
     pub fn tree(&self) -> Tree {
         let node = |node: &KeptNode| Node {
             kind: match &node.kind {
-                KeptKind::File(bytes) => Kind::File(Content::new(bytes.clone())),
+                KeptKind::File(content) => Kind::File(content.clone()),
                 KeptKind::Folder(entries) => {
                     let entries = entries.iter();
                     let entries = entries.map(|(name, id)| (name.0.clone(), NodeId(*id)));
@@ -202,6 +202,15 @@ enum Bytes {
     Raw(Vec<u8>),
 }
 
+impl Bytes {
+    fn into_vec(self) -> Vec<u8> {
+        match self {
+            Self::Text(text) => text.into_bytes(),
+            Self::Raw(bytes) => bytes,
+        }
+    }
+}
+
 /// Bytes, written as text if they are valid text.
 pub(super) mod text {
     use super::Bytes;
@@ -220,9 +229,56 @@ pub(super) mod text {
     pub(in crate::crash) fn deserialize<'d, D: Deserializer<'d>>(
         from: D,
     ) -> Result<Vec<u8>, D::Error> {
-        Ok(match Bytes::deserialize(from)? {
-            Bytes::Text(text) => text.into_bytes(),
-            Bytes::Raw(bytes) => bytes,
+        Ok(Bytes::deserialize(from)?.into_vec())
+    }
+}
+
+/// What a file holds: its bytes, and of one with holes those that lie in none.
+pub(super) mod content {
+    use super::{Bytes, Content, text};
+    use crate::crash::Page;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Parts {
+        size: u64,
+        parts: Vec<Page>,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Parts(Parts),
+        Bytes(Bytes),
+    }
+
+    pub(in crate::crash) fn serialize<S: Serializer>(
+        content: &Content,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        if content.is_dense() {
+            return text::serialize(&content.to_vec(), to);
+        }
+        let parts = content.parts().map(|(at, bytes)| Page {
+            at,
+            bytes: bytes.to_vec(),
+        });
+        let parts = Parts {
+            size: content.size(),
+            parts: parts.collect(),
+        };
+        parts.serialize(to)
+    }
+
+    pub(in crate::crash) fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<Content, D::Error> {
+        Ok(match Either::deserialize(from)? {
+            Either::Bytes(bytes) => Content::new(bytes.into_vec()),
+            Either::Parts(Parts { size, parts }) => {
+                let parts = parts.into_iter().map(|page| (page.at, page.bytes));
+                Content::of_parts(size, parts)
+            }
         })
     }
 }
@@ -249,12 +305,7 @@ pub(super) mod maybe {
     pub(in crate::crash) fn deserialize<'d, D: Deserializer<'d>>(
         from: D,
     ) -> Result<Option<Vec<u8>>, D::Error> {
-        Ok(
-            Option::<Bytes>::deserialize(from)?.map(|bytes| match bytes {
-                Bytes::Text(text) => text.into_bytes(),
-                Bytes::Raw(bytes) => bytes,
-            }),
-        )
+        Ok(Option::<Bytes>::deserialize(from)?.map(Bytes::into_vec))
     }
 }
 
@@ -351,7 +402,14 @@ mod tests {
                 "exit",
                 Act::Mapped {
                     file: of(None),
-                    content: b"x".to_vec(),
+                    content: Content::new(*b"x"),
+                },
+            ),
+            seen(
+                "exit",
+                Act::Mapped {
+                    file: of(None),
+                    content: Content::of_parts(1 << 42, [(7, b"\xff".to_vec())]),
                 },
             ),
             seen(

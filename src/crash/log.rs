@@ -5,9 +5,11 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::crash::content::Content;
 use crate::crash::replay::Replay;
 use crate::crash::tree::{Kind, Node, NodeId, Place, Tree};
+
+/// A file up to this size, in bytes, is spoilt with its holes.
+const LARGEST: u64 = 64 << 20;
 
 /// A change of one attribute, to the value that it has afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -247,13 +249,18 @@ impl Log {
             if old == Some(&node.kind) && !written.contains(&id) {
                 continue;
             }
-            if let Kind::File(content) = &mut node.kind
-                && content.size() > 0
-            {
-                let mut bytes = content.to_vec();
+            let Kind::File(content) = &mut node.kind else {
+                continue;
+            };
+            // The holes of a file too large to be in memory are left.
+            let runs: Vec<(u64, Vec<u8>)> = match content.size() {
+                0..=LARGEST => vec![(0, content.to_vec())],
+                _ => content.parts().map(|(at, it)| (at, it.to_vec())).collect(),
+            };
+            for (at, mut bytes) in runs {
+                is_spoilt |= !bytes.is_empty();
                 bytes.iter_mut().for_each(|byte| *byte = !*byte);
-                *content = Content::new(bytes);
-                is_spoilt = true;
+                content.write(at, bytes);
             }
         }
         is_spoilt.then_some(spoilt)

@@ -1,8 +1,8 @@
 //! Files that are mapped for writing, look by look.
 
-use super::kept;
 use super::ranges::PAGE;
 use super::seen::{Act, FileId, Opened};
+use super::{Content, kept};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,32 +18,30 @@ pub struct Page {
 }
 
 /// What a look at a file shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shown<'l> {
     /// The file.
     pub(super) file: &'l Opened,
-    /// Its size in bytes.
-    pub(super) size: u64,
-    /// Where the bytes begin that were looked at: in front of a page.
-    pub(super) at: u64,
-    /// They themselves.
-    pub(super) bytes: &'l [u8],
+    /// What was looked at: whole pages, up to the end of the file.
+    pub(super) range: Range<u64>,
+    /// The file as it is by all looks until here.
+    pub(super) content: &'l Content,
 }
 
 /// What each file held when it was looked at last.
 #[derive(Debug, Default)]
-pub struct Looked(HashMap<FileId, Vec<u8>>);
+pub struct Looked(HashMap<FileId, Content>);
 
 impl Looked {
     /// Returns what a look at a file shows that holds `content`: all of it the first time, and then
     /// what differs from the look before. So a run has no copy of a file for each look at it.
-    pub fn look(&mut self, file: Opened, content: Vec<u8>) -> Act {
+    pub fn look(&mut self, file: Opened, content: Content) -> Act {
         match self.0.insert(file.id(), content.clone()) {
             None => Act::Mapped { file, content },
             Some(last) => Act::Stored {
                 file,
-                size: content.len() as u64,
-                pages: differing(&last, &content),
+                size: content.size(),
+                pages: differing(&last, &content, 0..content.size()),
             },
         }
     }
@@ -65,17 +63,19 @@ impl Looked {
 
     /// Returns what a look shows at `bytes`, which are those pages of a file from `at` on; `None`
     /// where the file was not looked at as a whole before. `size` is that of the file.
-    pub fn look_in(&mut self, file: Opened, size: u64, (at, bytes): (u64, &[u8])) -> Option<Act> {
+    pub fn look_in(&mut self, file: Opened, size: u64, (at, bytes): (u64, Vec<u8>)) -> Option<Act> {
         let known = self.0.get_mut(&file.id())?;
-        known.resize(usize::try_from(size).ok()?, 0);
-        let known = part(known, at, bytes.len())?;
-        let mut pages = differing(known, bytes);
-        pages.iter_mut().for_each(|page| page.at += at);
-        known.copy_from_slice(bytes);
+        let range = at..at.saturating_add(bytes.len() as u64);
+        let pages = differing(
+            known,
+            &Content::of_parts(size, [(at, bytes)]),
+            range.clone(),
+        );
+        store(known, size, &pages);
         Some(Act::StoredIn {
             file,
             size,
-            range: at..at + bytes.len() as u64,
+            range,
             pages,
         })
     }
@@ -85,9 +85,8 @@ impl Looked {
     pub(super) fn again<'l>(&'l mut self, act: &'l Act) -> Option<Shown<'l>> {
         let (file, size, pages, range) = match act {
             Act::Mapped { file, content } => {
-                let known = self.0.entry(file.id()).or_default();
-                known.clone_from(content);
-                (file, content.len() as u64, &[][..], None)
+                self.0.insert(file.id(), content.clone());
+                (file, content.size(), &[][..], None)
             }
             Act::Stored { file, size, pages } => (file, *size, &pages[..], None),
             Act::StoredIn {
@@ -99,42 +98,32 @@ impl Looked {
             _ => return None,
         };
         let known = self.0.get_mut(&file.id())?;
-        known.resize(usize::try_from(size).ok()?, 0);
-        for Page { at, bytes } in pages {
-            part(known, *at, bytes.len())?.copy_from_slice(bytes);
-        }
-        let Range { start: at, end } = range.unwrap_or(0..size);
-        let length = usize::try_from(end.checked_sub(at)?).ok()?;
-        let bytes = part(known, at, length)?;
-        Some(Shown {
+        store(known, size, pages);
+        let range = range.unwrap_or(0..size);
+        let is_within = range.end <= size && known.size() == size;
+        is_within.then_some(Shown {
             file,
-            size,
-            at,
-            bytes,
+            range,
+            content: known,
         })
     }
 }
 
-/// Returns so many bytes of a file; `None` where it has not so many.
-fn part(bytes: &mut [u8], at: u64, length: usize) -> Option<&mut [u8]> {
-    let from = usize::try_from(at).ok()?;
-    bytes.get_mut(from..from.checked_add(length)?)
+/// Gives a file another size, and stores into its pages.
+fn store(content: &mut Content, size: u64, pages: &[Page]) {
+    content.resize(size);
+    for Page { at, bytes } in pages {
+        content.write(*at, bytes.as_slice());
+    }
 }
 
-/// Returns the pages of `new` that differ from `old`, zeros being behind its end.
-fn differing(old: &[u8], new: &[u8]) -> Vec<Page> {
-    let pages = new.chunks(PAGE).enumerate();
-    let is_other = |at: usize, page: &[u8]| {
-        let end = old.len().min(at + page.len());
-        let (there, behind) = page.split_at(end.saturating_sub(at));
-        old.get(at..end).unwrap_or_default() != there || behind.iter().any(|byte| *byte != 0)
-    };
+/// Returns the pages of a range that `new` has otherwise than `old`, zeros being behind its end.
+fn differing(old: &Content, new: &Content, range: Range<u64>) -> Vec<Page> {
+    let pages = old.differing(new, range).into_iter();
     pages
-        .map(|(number, page)| (number * PAGE, page))
-        .filter(|(at, page)| is_other(*at, page))
-        .map(|(at, page)| Page {
-            at: at as u64,
-            bytes: page.to_vec(),
+        .map(|(at, bytes)| Page {
+            at,
+            bytes: bytes.into_owned(),
         })
         .collect()
 }
@@ -169,17 +158,17 @@ mod tests {
         ];
         let (mut one, mut other) = (Looked::default(), Looked::default());
         for (content, differs) in looks {
-            let act = one.look(file(), content.clone());
+            let act = one.look(file(), Content::new(content.clone()));
             let pages = match &act {
                 Act::Stored { pages, .. } => Some(pages.len()),
                 _ => None,
             };
             assert_eq!(pages, differs, "{} bytes", content.len());
-            let again = other.again(&act).map(|shown| shown.bytes.to_vec());
+            let again = other.again(&act).map(|shown| shown.content.to_vec());
             assert_eq!(again, Some(content));
         }
         // The first of what was seen is missing.
-        let act = one.look(file(), vec![1]);
+        let act = one.look(file(), Content::new([1]));
         assert_eq!(Looked::default().again(&act), None);
         assert_eq!(other.again(&Act::Nothing), None);
     }
@@ -193,9 +182,9 @@ mod tests {
         let (page, size) = (PAGE as u64, 3 * PAGE as u64 + 9);
         let mut content = vec![0; 3 * PAGE + 9];
         let (mut one, mut other) = (Looked::default(), Looked::default());
-        assert_eq!(one.look_in(file(), size, (0, &content)), None);
+        assert_eq!(one.look_in(file(), size, (0, content.clone())), None);
         assert!(!one.has(&file()));
-        let first = one.look(file(), content.clone());
+        let first = one.look(file(), Content::new(content.clone()));
         assert!(other.again(&first).is_some());
         // Pages that bytes lie in, of those that the file has.
         let of = |range| Looked::pages_of(range, size);
@@ -207,21 +196,43 @@ mod tests {
         // Stored into the first and the last page, and the last was looked at.
         (content[1], content[3 * PAGE]) = (1, 1);
         let last = content[3 * PAGE..].to_vec();
-        let act = one.look_in(file(), size, (3 * page, &last));
+        let act = one.look_in(file(), size, (3 * page, last.clone()));
         let act = act.expect("a look");
         let Act::StoredIn { range, pages, .. } = &act else {
             panic!("{act:?}");
         };
         assert_eq!((range.clone(), pages.len()), (3 * page..size, 1));
         let shown = other.again(&act).expect("bytes");
-        assert_eq!(
-            (shown.size, shown.at, shown.bytes),
-            (size, 3 * page, &last[..])
-        );
+        let held = shown.content.read(3 * page, size);
+        assert_eq!((shown.range, held), (3 * page..size, last));
         // The first is found by the next look at all.
-        let act = one.look(file(), content.clone());
+        let act = one.look(file(), Content::new(content.clone()));
         assert!(matches!(&act, Act::Stored { pages, .. } if pages.len() == 1 && pages[0].at == 0));
-        let shown = other.again(&act).map(|shown| shown.bytes.to_vec());
+        let shown = other.again(&act).map(|shown| shown.content.to_vec());
         assert_eq!(shown, Some(content));
+    }
+
+    #[test]
+    fn a_look_at_a_file_of_holes_has_what_is_in_none() {
+        let file = || Opened {
+            inode: 7,
+            ..Opened::default()
+        };
+        let (page, size) = (PAGE as u64, 1 << 42);
+        let with = |at: u64| Content::of_parts(size, [(at, vec![3; PAGE])]);
+        let (mut one, mut other) = (Looked::default(), Looked::default());
+        // What was there is gone: a hole was punched, and another page was stored into.
+        for (content, differs) in [(with(0), None), (with(1 << 41), Some(2))] {
+            let act = one.look(file(), content.clone());
+            let pages = match &act {
+                Act::Stored { pages, .. } => Some(pages.len()),
+                _ => None,
+            };
+            assert_eq!(pages, differs);
+            let again = other.again(&act).map(|shown| shown.content.clone());
+            assert_eq!(again, Some(content));
+        }
+        let act = one.look_in(file(), size, (size - page, vec![0; PAGE]));
+        assert!(matches!(act, Some(Act::StoredIn { pages, .. }) if pages.is_empty()));
     }
 }

@@ -2,7 +2,6 @@
 
 use super::applied::apply;
 use super::described::described;
-use super::ranges::LARGEST;
 use super::seen::{Act, Begin, FileId, Maker, Opened, Replacing, Seen, Spot, Synced, Target};
 use super::{Attribute, Attributes, Change, Content, Kind, Node, NodeId, Place, Step, Tree};
 use perf_records::space::Stack;
@@ -271,10 +270,7 @@ impl Builder {
     }
 
     fn wrote(&mut self, node: NodeId, at: u64, bytes: &[u8], call: &str) {
-        let end = at.checked_add(bytes.len() as u64);
-        if end.is_none_or(|end| end > LARGEST) {
-            self.doubt(format!("`{call}` makes a file too large to be kept"));
-        } else if !bytes.is_empty() {
+        if !bytes.is_empty() {
             let bytes = bytes.into();
             self.step(Step::Change(Change::Write { node, at, bytes }), call);
         }
@@ -314,9 +310,7 @@ impl Builder {
             }
             Act::Truncate { file, size } => {
                 let node = self.target(file)?;
-                if *size > LARGEST {
-                    self.doubt(format!("`{call}` makes a file too large to be kept"));
-                } else if *size != self.size(node) {
+                if *size != self.size(node) {
                     let change = Change::Truncate { node, size: *size };
                     self.step(Step::Change(change), call);
                 }

@@ -18,8 +18,8 @@ mod allocate {
 /// What a page of memory has, in which stores into mappings are told apart.
 pub(super) const PAGE: usize = 4096;
 
-/// No file that is looked at is larger.
-pub(super) const LARGEST: u64 = 1 << 30;
+/// So much of a file is moved or made zeros at once, in bytes.
+const LARGEST: u64 = 1 << 30;
 
 impl Builder {
     pub(super) fn allocate(
@@ -29,21 +29,24 @@ impl Builder {
         (at, length): (u64, u64),
         call: &str,
     ) {
-        let Some(content) = self.content(node).map(Content::to_vec) else {
+        let Some(content) = self.content(node).cloned() else {
             return;
         };
-        let (old, end) = (content.len() as u64, at.saturating_add(length));
-        if end > LARGEST || old.saturating_add(length) > LARGEST {
-            self.doubt(format!("`{call}` makes a file too large to be kept"));
-            return;
-        }
+        let (old, end) = (content.size(), at.saturating_add(length));
         if mode & !allocate::KNOWN != 0 {
             self.doubt(format!("what `{call}` does in mode {mode:#x} is not known"));
             return;
         }
         let has = |flag: u32| mode & flag != 0;
         if has(allocate::COLLAPSE) || has(allocate::INSERT) {
-            self.move_bytes(node, content, (at, length, has(allocate::INSERT)), call);
+            if old.saturating_add(length) > LARGEST {
+                self.doubt(format!(
+                    "`{call}` moves blocks of a file too large to be kept"
+                ));
+                return;
+            }
+            let moved = (at, length, has(allocate::INSERT));
+            self.move_bytes(node, content.to_vec(), moved, call);
             return;
         }
         if has(allocate::PUNCH_HOLE) || has(allocate::ZERO) {
@@ -86,17 +89,29 @@ impl Builder {
     /// Makes bytes of a file zeros, which are written as others: what a file system has blocks for
     /// it takes away, and what lies beside these in a block it overwrites in memory
     /// (`ext4_zero_partial_blocks()`). Nothing else of the file is written with that.
-    fn clear(&mut self, node: NodeId, content: &[u8], (from, to): (u64, u64), call: &str) {
-        let there = content.get(from as usize..to as usize).unwrap_or_default();
+    fn clear(&mut self, node: NodeId, content: &Content, (from, to): (u64, u64), call: &str) {
         let is_set = |byte: &u8| *byte != 0;
-        let first = there.iter().position(is_set);
-        let Some((first, last)) = first.zip(there.iter().rposition(is_set)) else {
+        let set: Vec<_> = content
+            .within(from, to)
+            .filter_map(|(at, part)| {
+                let first = part.bytes().iter().position(is_set)?;
+                let last = part.bytes().iter().rposition(is_set)?;
+                Some((at + first as u64, at + last as u64 + 1))
+            })
+            .collect();
+        let (Some((at, _)), Some((_, end))) = (set.first(), set.last()) else {
             return;
         };
+        if end - at > LARGEST {
+            self.doubt(format!(
+                "`{call}` makes too much of a file zeros to be kept"
+            ));
+            return;
+        }
         let change = Change::Write {
             node,
-            at: from + first as u64,
-            bytes: vec![0; last + 1 - first].into(),
+            at: *at,
+            bytes: vec![0; (end - at) as usize].into(),
         };
         self.step(Step::Change(change), call);
     }
@@ -110,18 +125,13 @@ impl Builder {
         let Some(old) = self.content(node) else {
             return;
         };
-        if old.size() != shown.size {
+        if old.size() != shown.content.size() {
             self.doubt("a mapped file has another size than by the log".to_owned());
             return;
         }
-        let old = old.read(shown.at, shown.bytes.len() as u64);
-        let pages = old.chunks(PAGE).zip(shown.bytes.chunks(PAGE)).enumerate();
-        for (page, (_, new)) in pages.filter(|(_, (old, new))| old != new) {
-            let change = Change::Write {
-                node,
-                at: shown.at + (page * PAGE) as u64,
-                bytes: new.into(),
-            };
+        for (at, bytes) in old.differing(shown.content, shown.range.clone()) {
+            let bytes = (&*bytes).into();
+            let change = Change::Write { node, at, bytes };
             self.step(Step::Change(change), "stores into a mapped file");
         }
     }

@@ -1,5 +1,6 @@
 //! What is seen of the calls that change folders, each held for a moment before it is made.
 
+use super::content::Content;
 use super::kept;
 use super::looked::Page;
 use perf_records::units::Nanos;
@@ -300,8 +301,8 @@ pub enum Act {
         /// The file.
         file: Opened,
         /// All of it.
-        #[serde(with = "kept::text")]
-        content: Vec<u8>,
+        #[serde(with = "kept::content")]
+        content: Content,
     },
     /// The same at a later look at that file.
     Stored {

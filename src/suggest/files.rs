@@ -60,7 +60,7 @@ fn is_still(file: &LeftFile, known: &[u8]) -> bool {
     match &file.content {
         LeftContent::Whole(bytes) => bytes == known,
         LeftContent::Start(bytes) => has_its_size && known.starts_with(bytes),
-        LeftContent::NotAskedFor | LeftContent::Unread(_) => has_its_size,
+        LeftContent::NotAskedFor | LeftContent::Parts(_) | LeftContent::Unread(_) => has_its_size,
     }
 }
 

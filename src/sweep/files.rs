@@ -96,6 +96,15 @@ fn is_same(one: &Option<LeftFile>, other: &Option<LeftFile>) -> bool {
 fn holds(content: &LeftContent, given: &[u8]) -> bool {
     match content {
         LeftContent::Whole(bytes) | LeftContent::Start(bytes) => bytes.starts_with(given),
+        LeftContent::Parts(parts) => {
+            let mut start = vec![0; given.len()];
+            for (at, bytes) in parts {
+                let from = usize::try_from(*at).unwrap_or(usize::MAX).min(start.len());
+                let room = start.iter_mut().skip(from).zip(bytes);
+                room.for_each(|(to, byte)| *to = *byte);
+            }
+            start == given
+        }
         LeftContent::NotAskedFor | LeftContent::Unread(_) => false,
     }
 }

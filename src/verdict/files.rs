@@ -206,9 +206,10 @@ fn content(path: &str, expected: &ExpectedOutput, file: &LeftFile, judged: &mut 
             judged.against.push(differs(path, expected, bytes));
             return;
         }
-        LeftContent::Start(bytes) => {
+        LeftContent::Start(_) | LeftContent::Parts(_) => {
+            let runs = file.content.runs();
             let is_found = matches!(expected, ExpectedOutput::Contains(_));
-            if is_found && expected.accepts(bytes) {
+            if is_found && runs.iter().any(|bytes| expected.accepts(bytes)) {
                 return;
             }
             if let ExpectedOutput::Exact(text) = expected
@@ -224,7 +225,7 @@ fn content(path: &str, expected: &ExpectedOutput, file: &LeftFile, judged: &mut 
             format!(
                 "it has {} bytes, of which {} were read",
                 file.size,
-                bytes.len()
+                runs.iter().map(|bytes| bytes.len()).sum::<usize>()
             )
         }
         LeftContent::Unread(why) => why.clone(),

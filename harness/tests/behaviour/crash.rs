@@ -9,6 +9,7 @@ mod recorded;
 mod same;
 mod since;
 mod sockets;
+mod sparse;
 mod told;
 mod watch;
 mod written;

@@ -5,13 +5,14 @@
 //! with `openat2(2)`, which passes through no link and crosses no mount (what is mounted there may
 //! never answer). How much is looked at has bounds; what lies beyond them is said to be unseen.
 
+use super::holes::{Parts, held};
 use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, OpenHow, ResolveFlag, open, openat2, readlinkat};
 use nix::sys::stat::{Mode, SFlag, fstat};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
@@ -131,10 +132,24 @@ pub enum LeftContent {
     NotAskedFor,
     /// All of it.
     Whole(Vec<u8>),
+    /// What lies in no hole of a file that is too long to be read with its holes.
+    Parts(Parts),
     /// Its first bytes, as it is too long to be read.
     Start(Vec<u8>),
     /// It could not be read; why.
     Unread(String),
+}
+
+impl LeftContent {
+    /// The bytes of the file that were read, run by run.
+    #[must_use]
+    pub fn runs(&self) -> Vec<&[u8]> {
+        match self {
+            Self::NotAskedFor | Self::Unread(_) => Vec::new(),
+            Self::Whole(bytes) | Self::Start(bytes) => vec![bytes],
+            Self::Parts(parts) => parts.iter().map(|(_, bytes)| bytes.as_slice()).collect(),
+        }
+    }
 }
 
 impl Left {
@@ -279,23 +294,29 @@ impl Looker<'_> {
     fn content(&mut self, path: &[u8]) -> LeftContent {
         let most = self.budget.min(self.of_a_file);
         let mut bytes = Vec::new();
-        // One more than there is room for tells that there is more.
-        let read = |file: OwnedFd| File::from(file).take(most + 1).read_to_end(&mut bytes);
-        let opened = self.open(path, OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY);
-        match opened.map_err(io::Error::from).and_then(read) {
-            Err(error) => {
-                LeftContent::Unread(said(Errno::from_raw(error.raw_os_error().unwrap_or(0))))
+        let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+        let read = self.open(path, flags).map_err(io::Error::from);
+        let read = read.map(File::from).and_then(|mut file| {
+            if file.metadata()?.len() > most
+                && let Some(parts) = held(&file, most)?
+            {
+                return Ok(LeftContent::Parts(parts));
             }
-            Ok(length) if length as u64 > most => {
-                self.budget -= most;
+            file.rewind()?;
+            // One more than there is room for tells that there is more.
+            let length = file.take(most + 1).read_to_end(&mut bytes)?;
+            if length as u64 > most {
                 bytes.truncate(most as usize);
-                LeftContent::Start(bytes)
+                return Ok(LeftContent::Start(bytes));
             }
-            Ok(length) => {
-                self.budget -= length as u64;
-                LeftContent::Whole(bytes)
-            }
-        }
+            Ok(LeftContent::Whole(bytes))
+        });
+        let content = read.unwrap_or_else(|error| {
+            LeftContent::Unread(said(Errno::from_raw(error.raw_os_error().unwrap_or(0))))
+        });
+        let read: usize = content.runs().iter().map(|bytes| bytes.len()).sum();
+        self.budget -= read as u64;
+        content
     }
 
     fn open(&self, path: &[u8], flags: OFlag) -> nix::Result<OwnedFd> {
@@ -321,7 +342,7 @@ mod tests {
     use super::*;
     use nix::sys::stat::{makedev, mknod};
     use nix::unistd::mkfifo;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{FileExt, PermissionsExt, symlink};
     use std::os::unix::net::UnixListener;
 
     fn look(directory: &Path) -> Left {
@@ -417,13 +438,22 @@ mod tests {
         }
         let sparse = File::create(dir.path().join("sparse")).unwrap();
         sparse.set_len(1 << 40).unwrap();
+        sparse.write_all_at(b"far", 1 << 39).unwrap();
         let left = look(dir.path());
         let file = &left.files[b"sparse".as_slice()];
         assert_eq!(file.size, 1 << 40);
-        let LeftContent::Start(bytes) = &file.content else {
+        let LeftContent::Parts(parts) = &file.content else {
             panic!("{:?}", left.files);
         };
-        assert_eq!(bytes.len() as u64, MOST_OF_A_FILE);
+        let mut bytes = parts.iter().flat_map(|(at, bytes)| (*at..).zip(bytes));
+        assert_eq!(bytes.find(|(_, byte)| **byte != 0), Some((1 << 39, &b'f')));
+        let room = Room {
+            of_a_file: 2,
+            of_all: 9,
+        };
+        let little = Left::within(dir.path(), &|_| true, (9, room));
+        let content = &little.files[b"sparse".as_slice()].content;
+        assert_eq!(*content, LeftContent::Start(vec![0; 2]));
         let few = Left::within(dir.path(), &|_| false, (2, Room::default()));
         assert_eq!(few.files.len(), 2);
         assert_eq!(few.hides(b"anything"), Some("there are too many names"));

@@ -2,7 +2,7 @@
 
 use super::labels::{self, Labels, Owner};
 use crate::crash::{Attributes, Content, FileId, Kind, Node, NodeId, Tree, Watched};
-use perf_live::sandbox::{FileType, Left, LeftContent};
+use perf_live::sandbox::{FileType, Left, LeftContent, held};
 use perf_live::sys::inode;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -63,7 +63,10 @@ impl Before {
         } else if kind.is_symlink() {
             Kind::Link(fs::read_link(path)?.into_os_string().into_vec())
         } else if kind.is_file() {
-            Kind::File(Content::new(fs::read(path)?))
+            let file = File::open(path)?;
+            // There is no bound to what a folder may hold.
+            let parts = held(&file, u64::MAX)?.unwrap_or_default();
+            Kind::File(Content::of_parts(status.size(), parts))
         } else {
             let is_device = kind.is_char_device() || kind.is_block_device();
             Kind::Other {
@@ -234,7 +237,11 @@ pub(super) fn compare(
             (Kind::Folder(_), FileType::Directory, _) => None,
             (Kind::Link(to), FileType::Symlink, _) if *to == found.target => None,
             (Kind::File(content), FileType::File, LeftContent::Whole(bytes)) => {
-                (content.to_vec() != *bytes).then_some("content")
+                (*content != Content::new(bytes.as_slice())).then_some("content")
+            }
+            (Kind::File(content), FileType::File, LeftContent::Parts(parts)) => {
+                let found = Content::of_parts(found.size, parts.iter().cloned());
+                (*content != found).then_some("content")
             }
             (Kind::File(_), FileType::File, _) => Some("content, which was not read as a whole"),
             (Kind::Other { .. }, FileType::Fifo | FileType::Socket | FileType::Device, _) => None,

@@ -1,7 +1,8 @@
 //! The files that are mapped for writing: what is stored into them is looked for.
 
 use super::of_call::MOST;
-use crate::crash::{Act, Begin, FileId, Looked, Opened, Synced};
+use crate::crash::{Act, Begin, Content, FileId, Looked, Opened, Synced};
+use perf_live::sandbox::{Parts, held};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -10,11 +11,18 @@ use std::os::unix::fs::FileExt;
 pub(super) trait Readable: FileExt {
     /// Its size in bytes.
     fn size(&self) -> io::Result<u64>;
+
+    /// What it holds, holes left out; `None` where that is more than so many bytes.
+    fn held(&self, most: u64) -> io::Result<Option<Parts>>;
 }
 
 impl Readable for File {
     fn size(&self) -> io::Result<u64> {
         Ok(self.metadata()?.len())
+    }
+
+    fn held(&self, most: u64) -> io::Result<Option<Parts>> {
+        held(self, most)
     }
 }
 
@@ -77,7 +85,7 @@ impl<F: Readable> Mapped<F> {
             file.read_exact_at(&mut bytes, range.start)?;
             let act = self
                 .looked
-                .look_in(nameless(opened), size, (range.start, &bytes));
+                .look_in(nameless(opened), size, (range.start, bytes));
             act.ok_or_else(|| io::ErrorKind::InvalidData.into())
         });
         Some(read.map_err(|error| unread(&error)))
@@ -95,17 +103,13 @@ pub(super) fn is_moment(act: &Act) -> bool {
 }
 
 fn whole(looked: &mut Looked, opened: &Opened, file: &impl Readable) -> Result<Act, String> {
-    let read = file.size().and_then(|size| {
-        if size > MOST {
-            return Ok(None);
-        }
-        let mut content = vec![0; usize::try_from(size).map_err(io::Error::other)?];
-        file.read_exact_at(&mut content, 0)?;
-        Ok(Some(content))
-    });
+    let read = file.held(MOST).and_then(|held| Ok((file.size()?, held)));
     match read {
-        Ok(Some(content)) => Ok(looked.look(nameless(opened), content)),
-        Ok(None) => Err("a mapped file is too large to be looked at".to_owned()),
+        Ok((size, Some(parts))) => {
+            let content = Content::of_parts(size, parts);
+            Ok(looked.look(nameless(opened), content))
+        }
+        Ok((_, None)) => Err("a mapped file is too large to be looked at".to_owned()),
         Err(error) => Err(unread(&error)),
     }
 }
@@ -155,6 +159,12 @@ mod tests {
     impl Readable for Counted {
         fn size(&self) -> io::Result<u64> {
             Ok(self.bytes.borrow().len() as u64)
+        }
+
+        fn held(&self, _: u64) -> io::Result<Option<Parts>> {
+            let mut bytes = vec![0; self.bytes.borrow().len()];
+            self.read_exact_at(&mut bytes, 0)?;
+            Ok(Some(vec![(0, bytes)]))
         }
     }
 

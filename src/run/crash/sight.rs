@@ -29,7 +29,9 @@ impl Sight {
             Act::Write { bytes, .. } | Act::Cloned { bytes, .. } | Act::Said(bytes) => {
                 (bytes.len(), true)
             }
-            Act::Mapped { content, .. } => (content.len(), false),
+            Act::Mapped { content, .. } => {
+                (content.parts().map(|(_, bytes)| bytes.len()).sum(), false)
+            }
             Act::Stored { pages, .. } | Act::StoredIn { pages, .. } => {
                 (pages.iter().map(|page| page.bytes.len()).sum(), false)
             }

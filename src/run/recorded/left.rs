@@ -17,6 +17,7 @@ pub(super) struct LeftOne {
 enum Content {
     NotSaved,
     Whole(Bytes),
+    Parts(Vec<(u64, Bytes)>),
     Start(Bytes),
     Unread(String),
 }
@@ -31,6 +32,12 @@ impl From<&LeftFile> for LeftOne {
             content: match &file.content {
                 LeftContent::NotAskedFor => Content::NotSaved,
                 LeftContent::Whole(bytes) => Content::Whole(bytes.as_slice().into()),
+                LeftContent::Parts(parts) => {
+                    let parts = parts
+                        .iter()
+                        .map(|(at, bytes)| (*at, bytes.as_slice().into()));
+                    Content::Parts(parts.collect())
+                }
                 LeftContent::Start(bytes) => Content::Start(bytes.as_slice().into()),
                 LeftContent::Unread(why) => Content::Unread(why.clone()),
             },
@@ -52,6 +59,10 @@ impl LeftOne {
             content: match &self.content {
                 Content::NotSaved => LeftContent::Unread("it is not in the recording".to_owned()),
                 Content::Whole(bytes) => LeftContent::Whole(bytes.to_vec()),
+                Content::Parts(parts) => {
+                    let parts = parts.iter().map(|(at, bytes)| (*at, bytes.to_vec()));
+                    LeftContent::Parts(parts.collect())
+                }
                 Content::Start(bytes) => LeftContent::Start(bytes.to_vec()),
                 Content::Unread(why) => LeftContent::Unread(why.clone()),
             },

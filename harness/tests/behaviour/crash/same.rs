@@ -130,7 +130,7 @@ fn a_descriptor_that_another_thread_replaces_while_a_call_is_held_makes_the_run_
     let script = "import mmap, os, threading\n\
                   new = lambda name: os.open(name, os.O_RDWR | os.O_CREAT)\n\
                   one, other, big = new('one'), new('other'), new('big')\n\
-                  os.ftruncate(big, 8 << 20)\nmapped = mmap.mmap(big, 8 << 20)\n\
+                  os.write(big, bytes(8 << 20))\nmapped = mmap.mmap(big, 8 << 20)\n\
                   os.dup2(one, 99)\nis_over = False\n\
                   def work():\n  \
                   while not is_over:\n    os.dup2(other, 99)\n    os.dup2(one, 99)\n\
