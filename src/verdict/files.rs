@@ -212,6 +212,18 @@ fn content(path: &str, expected: &ExpectedOutput, file: &LeftFile, judged: &mut 
             if is_found && runs.iter().any(|bytes| expected.accepts(bytes)) {
                 return;
             }
+            let read: usize = runs.iter().map(|bytes| bytes.len()).sum();
+            // No text without a NUL reaches into a hole.
+            if let (LeftContent::Parts(_), ExpectedOutput::Contains(text)) =
+                (&file.content, expected)
+                && !text.contains('\0')
+            {
+                judged.against.push(format!(
+                    "expected `{path}` to contain {text:?}, which is not in the {read} bytes \
+                     beside its holes"
+                ));
+                return;
+            }
             if let ExpectedOutput::Exact(text) = expected
                 && text.len() as u64 != file.size
             {
@@ -222,11 +234,7 @@ fn content(path: &str, expected: &ExpectedOutput, file: &LeftFile, judged: &mut 
                 judged.against.push(reason);
                 return;
             }
-            format!(
-                "it has {} bytes, of which {} were read",
-                file.size,
-                runs.iter().map(|bytes| bytes.len()).sum::<usize>()
-            )
+            format!("it has {} bytes, of which {read} were read", file.size)
         }
         LeftContent::Unread(why) => why.clone(),
         LeftContent::NotAskedFor => "it was not read".to_owned(),

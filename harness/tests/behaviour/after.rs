@@ -78,12 +78,26 @@ fn a_hostile_tree_is_looked_at_to_its_bounds_and_followed_nowhere() {
         reasons.contains("symbolic link to \\\"pipe\\\""),
         "{reasons}"
     );
-    let (verdict, reasons) = run(links, "{ big: { contains: x } }");
+    let (verdict, reasons) = run("head -c 17M /dev/zero > big", "{ big: { contains: x } }");
     assert_eq!(verdict, "incomplete", "{reasons}");
     assert!(
-        reasons.contains("1099511627776 bytes, of which 16777216"),
+        reasons.contains("17825792 bytes, of which 16777216"),
         "{reasons}"
     );
+}
+
+#[test]
+fn a_file_of_any_size_is_read_beside_its_holes() {
+    require!(right_to_trace());
+    let makes = "truncate -s 1T big; printf far | dd of=big bs=1M seek=99999 conv=notrunc status=none";
+    let (verdict, reasons) = run(makes, "{ big: { contains: far } }");
+    assert_eq!(verdict, "pass", "{reasons}");
+    let reasons = failure(makes, "{ big: { contains: near } }");
+    assert!(reasons.contains("beside its holes"), "{reasons}");
+    let (verdict, reasons) = run(makes, "{ big: { contains: \"far\\0\" } }");
+    assert_eq!(verdict, "pass", "{reasons}");
+    let (verdict, reasons) = run(makes, "{ big: { matches: far$ } }");
+    assert_eq!(verdict, "incomplete", "{reasons}");
 }
 
 #[test]
