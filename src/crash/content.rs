@@ -44,6 +44,11 @@ impl Slice {
         (self.to - self.from) as u64
     }
 
+    /// Whether `next` is what comes behind it in its buffer.
+    fn goes_on_in(&self, next: &Self) -> bool {
+        Arc::ptr_eq(&self.bytes, &next.bytes) && self.to == next.from
+    }
+
     /// Returns `len` bytes from `skip` on, or fewer if there are fewer.
     pub(crate) fn slice(&self, skip: u64, len: u64) -> Self {
         let from = self.from.saturating_add(host(skip)).min(self.to);
@@ -134,10 +139,19 @@ impl Content {
     pub(crate) fn put(&mut self, at: u64, slice: Slice) {
         let end = at.saturating_add(slice.size());
         self.clear(at, end);
-        if end > at {
-            self.parts.insert(at, slice);
-            self.size = self.size.max(end);
+        if end == at {
+            return;
         }
+        self.size = self.size.max(end);
+        // What was cut into sectors is one part again.
+        if let Some((offset, last)) = self.parts.range_mut(..at).next_back()
+            && *offset + last.size() == at
+            && last.goes_on_in(&slice)
+        {
+            last.to = slice.to;
+            return;
+        }
+        self.parts.insert(at, slice);
     }
 
     /// Makes zeros of the bytes from `at` to `end`, without a change of the size.
@@ -189,11 +203,8 @@ impl Content {
 
     /// Returns the pages of a range, which begins at one, that another content has otherwise, as
     /// they are there. Behind the end of either are zeros.
-    pub(crate) fn differing<'o>(
-        &self,
-        other: &'o Self,
-        range: Range<u64>,
-    ) -> Vec<(u64, Cow<'o, [u8]>)> {
+    #[must_use]
+    pub fn differing<'o>(&self, other: &'o Self, range: Range<u64>) -> Vec<(u64, Cow<'o, [u8]>)> {
         let page = PAGE as u64;
         let mut pages = BTreeSet::new();
         for content in [self, other] {
@@ -211,7 +222,9 @@ impl Content {
             .filter(|(at, bytes)| {
                 let old = self.view(*at, bytes.len() as u64);
                 let (there, behind) = bytes.split_at(old.len());
-                *old != *there || behind.iter().any(|byte| *byte != 0)
+                // Clones share their bytes.
+                let is_shared = std::ptr::eq(old.as_ptr(), there.as_ptr());
+                (!is_shared && *old != *there) || behind.iter().any(|byte| *byte != 0)
             })
             .collect()
     }
@@ -228,10 +241,10 @@ impl Content {
         there.map_or_else(|| Cow::Owned(self.read(at, len)), Cow::Borrowed)
     }
 
-    /// Whether no byte of it lies in a hole.
-    pub(crate) fn is_dense(&self) -> bool {
-        let held: u64 = self.parts.values().map(Slice::size).sum();
-        held == self.size
+    /// Returns how many of its bytes lie in no hole.
+    #[must_use]
+    pub fn held(&self) -> u64 {
+        self.parts.values().map(Slice::size).sum()
     }
 
     /// Tells whether `other` holds what this file's parts hold.

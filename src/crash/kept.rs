@@ -256,7 +256,7 @@ pub(super) mod content {
         content: &Content,
         to: S,
     ) -> Result<S::Ok, S::Error> {
-        if content.is_dense() {
+        if content.held() == content.size() {
             return text::serialize(&content.to_vec(), to);
         }
         let parts = content.parts().map(|(at, bytes)| Page {

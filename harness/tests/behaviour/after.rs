@@ -89,7 +89,8 @@ fn a_hostile_tree_is_looked_at_to_its_bounds_and_followed_nowhere() {
 #[test]
 fn a_file_of_any_size_is_read_beside_its_holes() {
     require!(right_to_trace());
-    let makes = "truncate -s 1T big; printf far | dd of=big bs=1M seek=99999 conv=notrunc status=none";
+    let makes =
+        "truncate -s 1T big; printf far | dd of=big bs=1M seek=99999 conv=notrunc status=none";
     let (verdict, reasons) = run(makes, "{ big: { contains: far } }");
     assert_eq!(verdict, "pass", "{reasons}");
     let reasons = failure(makes, "{ big: { contains: near } }");

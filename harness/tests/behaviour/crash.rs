@@ -1,6 +1,7 @@
 //! What a power cut may leave is tried, all of it, or the run is incomplete.
 
 mod bits;
+mod clones;
 mod holes;
 mod labels;
 mod magic;

@@ -47,6 +47,17 @@ pub fn of_path(path: &Path) -> io::Result<Inode> {
     )
 }
 
+/// Makes an open file, which is empty, hold what another of the same file system does, and share
+/// its blocks.
+///
+/// # Errors
+/// Those of `FICLONE` (`ioctl_ficlone(2)`): `EOPNOTSUPP` where the file system has no such files.
+pub fn clone(of: BorrowedFd<'_>, into: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: the ioctl takes a descriptor.
+    let cloned = unsafe { libc::ioctl(into.as_raw_fd(), libc::FICLONE, of.as_raw_fd()) };
+    check(cloned.into()).map(drop)
+}
+
 /// The handle of an open file, which no other file of its file system has, not even one that comes
 /// later and has its number; `None` where the file system has no handles.
 ///

@@ -1,27 +1,17 @@
 //! Runs the recovery on each state.
 
-use super::folder::{Before, Found, compare, differences, lay};
+use super::folder::{Before, Found, compare, differences};
 use super::looking::room;
+use super::recovery::{ACKNOWLEDGED, ENDED, Recovery, Tried};
 use super::witness::Witnessed;
-use crate::crash::{Built, Ended, Kept, Lost, Part, Pieces, State, Tree, build};
+use crate::crash::{Built, Ended, Kept, Lost, Part, Pieces, Tree, build};
 use crate::plan::{CrashPlan, Plan};
-use crate::run::once::once;
 use crate::run::scenario::NoRun;
-use crate::run::{Bench, Control, Extras, RunError};
+use crate::run::{Bench, Control};
 use crate::scenario::Promises;
-use crate::verdict::{
-    self, About, Crashed, Failure, Finding, Idle, Judgement, Known, Run, Verdict,
-};
-use perf_live::sandbox::{Left, Room, WorkDir};
+use crate::verdict::{self, About, Crashed, Failure, Finding, Idle, Known, Run, Verdict};
+use perf_live::sandbox::{Left, Room};
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Write;
-
-/// The file that holds what was promised.
-const ACKNOWLEDGED: &str = "acknowledged";
-
-/// The file that is there where the power cut came behind the end of the run.
-const ENDED: &str = "ended";
 
 /// Makes the log of a run that has ended, and holds it against what the run left and wrote.
 pub(in crate::run) fn conclude(
@@ -142,14 +132,6 @@ pub(in crate::run) fn kept(kept: &Kept) -> (Before, Witnessed) {
     (before, witnessed)
 }
 
-/// What became of one state.
-#[derive(Debug)]
-pub(in crate::run) struct Tried {
-    pub(in crate::run) state: State,
-    pub(in crate::run) judgement: Judgement,
-    pub(in crate::run) interrupted: bool,
-}
-
 /// Runs the recovery on the states of a run, one after the other.
 ///
 /// # Errors
@@ -183,9 +165,10 @@ pub(in crate::run) fn explore(
     if let Some(pieces) = pieces {
         let explored = pieces.explore(plan.states, plan.seed);
         crashed.of_about = explored.coverage().below_log2();
+        let recovery = Recovery::new(bench, plan, built)?;
         for state in explored {
             let tree = pieces.tree(&state);
-            let tried = recover(bench, plan, built, (state, &tree), control)?;
+            let tried = recovery.of(state, &tree, control)?;
             if tried.interrupted {
                 run.interrupted = true;
                 return Ok(());
@@ -193,10 +176,10 @@ pub(in crate::run) fn explore(
             let told = told(built, &tried, &tree);
             crashed.count(tried, &told);
         }
-    }
-    if look_at_recovery(bench, plan, built, &mut crashed, control)? {
-        run.interrupted = true;
-        return Ok(());
+        if recovery.look(&mut crashed, control)? {
+            run.interrupted = true;
+            return Ok(());
+        }
     }
     if crashed.tried == 0 && crashed.unknown.is_empty() && crashed.idle.is_none() {
         crashed.unknown.push("no state was tried".to_owned());
@@ -222,37 +205,6 @@ pub(in crate::run) fn cut(built: &Built, plan: &CrashPlan) -> Result<Pieces, Idl
         }
     }
     Ok(pieces)
-}
-
-/// Tries a recovery that passed on all states where the run ended, with other bytes in each file
-/// that it wrote: no file system leaves that. Returns whether it was interrupted.
-///
-/// # Errors
-/// [`NoRun`]: the harness could not do its work.
-pub(in crate::run) fn look_at_recovery(
-    bench: &Bench<'_>,
-    plan: &CrashPlan,
-    built: &Built,
-    crashed: &mut Crashed,
-    control: &mut dyn Control,
-) -> Result<bool, NoRun> {
-    if crashed.tried == 0 || crashed.failed > 0 || !crashed.unknown.is_empty() {
-        return Ok(false);
-    }
-    let Some(tree) = built.log.spoilt() else {
-        crashed.is_blind = Some(false);
-        return Ok(false);
-    };
-    let state = State {
-        moment: built.calls.len(),
-        acknowledged: built.promises.len() + 1,
-        ..State::default()
-    };
-    let tried = recover(bench, plan, built, (state, &tree), control)?;
-    if !tried.interrupted {
-        crashed.is_blind = Some(tried.judgement.verdict() == Verdict::Pass);
-    }
-    Ok(tried.interrupted)
 }
 
 impl Crashed {
@@ -318,56 +270,4 @@ pub(in crate::run) fn told(built: &Built, tried: &Tried, tree: &Tree) -> Failure
         verdict: tried.judgement.verdict(),
         findings: tried.judgement.findings.clone(),
     }
-}
-
-/// What the recovery is told of a state, by the names of files.
-pub(in crate::run) fn spoken(built: &Built, state: &State) -> Vec<(&'static str, Vec<u8>)> {
-    let said = built.promises.iter().take(state.acknowledged);
-    let said = said.flatten().copied().collect();
-    let has_ended = state.acknowledged > built.promises.len();
-    let ended = has_ended.then(|| (ENDED, Vec::new()));
-    [(ACKNOWLEDGED, said)].into_iter().chain(ended).collect()
-}
-
-/// Lays a tree out in a directory of its own.
-///
-/// # Errors
-/// [`RunError`].
-pub(in crate::run) fn laid(bench: &Bench<'_>, tree: &Tree) -> Result<WorkDir, RunError> {
-    let dir = WorkDir::lay_out(bench.base()?, &[], None)?;
-    lay(tree, dir.path()).map_err(RunError::State)?;
-    Ok(dir)
-}
-
-/// Lays a state out in a directory, and runs the recovery there.
-pub(in crate::run) fn recover(
-    bench: &Bench<'_>,
-    plan: &CrashPlan,
-    built: &Built,
-    (state, tree): (State, &Tree),
-    control: &mut dyn Control,
-) -> Result<Tried, NoRun> {
-    let dir = laid(bench, tree)?;
-    for (name, bytes) in spoken(built, &state) {
-        // It is new: a link of that name would lead out of the folder.
-        let file = File::create_new(dir.path().join(name));
-        let told = file.and_then(|mut file| file.write_all(&bytes));
-        told.map_err(RunError::State)?;
-    }
-    let ran = once(bench, &plan.recovers, control, Extras::default(), &dir);
-    let (judgement, interrupted) = match ran.map_err(NoRun::from) {
-        Ok((run, _)) => (verdict::judge(&plan.recovers, &run), run.interrupted),
-        Err(NoRun::Outcome(outcome)) => {
-            let interrupted = outcome.interrupted;
-            let findings = outcome.findings;
-            (Judgement { findings }, interrupted)
-        }
-        Err(error) => return Err(error),
-    };
-    dir.remove()?;
-    Ok(Tried {
-        state,
-        judgement,
-        interrupted,
-    })
 }

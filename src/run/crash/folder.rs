@@ -1,6 +1,7 @@
 //! A folder as a tree, and a tree as a folder.
 
 use super::labels::{self, Labels, Owner};
+use super::originals::Originals;
 use crate::crash::{Attributes, Content, FileId, Kind, Node, NodeId, Tree, Watched};
 use perf_live::sandbox::{FileType, Left, LeftContent, held};
 use perf_live::sys::inode;
@@ -97,9 +98,10 @@ fn handle(path: &Path) -> io::Result<Option<Vec<u8>>> {
 ///
 /// # Errors
 /// Those of making files.
-pub(super) fn lay(tree: &Tree, root: &Path) -> io::Result<()> {
+pub(super) fn lay(tree: &Tree, root: &Path, originals: &Originals) -> io::Result<()> {
     let mut laying = Laying {
         tree,
+        originals,
         made: BTreeMap::new(),
     };
     laying.fill(tree.root, root)
@@ -107,6 +109,7 @@ pub(super) fn lay(tree: &Tree, root: &Path) -> io::Result<()> {
 
 struct Laying<'a> {
     tree: &'a Tree,
+    originals: &'a Originals,
     /// The first name of each file.
     made: BTreeMap<NodeId, PathBuf>,
 }
@@ -140,7 +143,15 @@ impl Laying<'_> {
                 labels::give(path, &node.attributes.xattrs)?;
                 own(path, &node.attributes)?;
             }
-            Kind::File(content) => write(path, content, &node.attributes)?,
+            Kind::File(content) => {
+                let mut options = File::options();
+                let options = options.write(true).create_new(true).mode(0o600);
+                let file = options.open(path)?;
+                if !self.originals.fill(id, content, &file)? {
+                    write(file, content)?;
+                }
+                finish(path, &node.attributes)?;
+            }
             Kind::Other { mode, device } => other(path, *mode, *device, &node.attributes)?,
         }
         self.made.insert(id, path.to_owned());
@@ -152,23 +163,13 @@ impl Laying<'_> {
 /// holes take no room.
 const WHOLE: u64 = 1 << 20;
 
-fn write(path: &Path, content: &Content, attributes: &Attributes) -> io::Result<()> {
-    let mut options = File::options();
-    let mut file = options
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
-    match content.size() <= WHOLE {
-        true => file.write_all(&content.to_vec())?,
-        false => {
-            file.set_len(content.size())?;
-            for (at, bytes) in content.parts() {
-                file.write_all_at(bytes, at)?;
-            }
-        }
+fn write(mut file: File, content: &Content) -> io::Result<()> {
+    if content.size() <= WHOLE {
+        return file.write_all(&content.to_vec());
     }
-    finish(path, attributes)
+    file.set_len(content.size())?;
+    let mut parts = content.parts();
+    parts.try_for_each(|(at, bytes)| file.write_all_at(bytes, at))
 }
 
 fn other(path: &Path, mode: u32, device: u64, attributes: &Attributes) -> io::Result<()> {

@@ -8,7 +8,7 @@ use std::path::Path;
 /// Room for what a tree holds in memory: for its files as they are, and for no hole.
 pub(super) fn room(tree: &Tree) -> Room {
     let held = |node: &Node| match &node.kind {
-        Kind::File(content) => content.parts().map(|(_, bytes)| bytes.len() as u64).sum(),
+        Kind::File(content) => content.held(),
         _ => 0,
     };
     Room::for_files(tree.nodes.values().map(held))

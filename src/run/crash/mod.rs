@@ -18,14 +18,15 @@ mod of_data;
 mod of_names;
 mod of_sockets;
 mod of_xattrs;
+mod originals;
+mod recovery;
 mod rings;
 mod sight;
 mod witness;
 
-pub(super) use exploring::{
-    Tried, conclude, cut, explore, keep, kept, laid, look_at_recovery, recover, spoken, told,
-};
+pub(super) use exploring::{conclude, cut, explore, keep, kept, told};
 pub(super) use folder::{Before, scan};
 pub(super) use looking::{left, looks};
 pub(super) use of_sockets::Stream;
+pub(super) use recovery::{Recovery, Tried, spoken};
 pub(super) use witness::{Witness, Witnessed};

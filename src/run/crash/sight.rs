@@ -29,9 +29,7 @@ impl Sight {
             Act::Write { bytes, .. } | Act::Cloned { bytes, .. } | Act::Said(bytes) => {
                 (bytes.len(), true)
             }
-            Act::Mapped { content, .. } => {
-                (content.parts().map(|(_, bytes)| bytes.len()).sum(), false)
-            }
+            Act::Mapped { content, .. } => (usize::try_from(content.held()).unwrap_or(MOST), false),
             Act::Stored { pages, .. } | Act::StoredIn { pages, .. } => {
                 (pages.iter().map(|page| page.bytes.len()).sum(), false)
             }

@@ -3,8 +3,8 @@
 mod written;
 
 use crate::crash::{Built, Pieces, State};
-use crate::plan::{CrashPlan, Plan};
-use crate::run::crash::{Tried, cut, look_at_recovery, recover, spoken, told};
+use crate::plan::Plan;
+use crate::run::crash::{Recovery, Tried, cut, spoken, told};
 use crate::run::once::once;
 use crate::run::ready::Ready;
 use crate::run::scenario::NoRun;
@@ -190,13 +190,14 @@ impl Suite<'_> {
                 return Err(CrashError::NoState { number, of });
             }
         }
+        let recovery = Recovery::new(self.bench, crash, built)?;
         let mut kept = None;
         if let Some(state) = states.first().filter(|_| options.keep) {
-            kept = Some(self.keep(&pieces, state)?);
+            let dir = recovery.laid(&pieces.tree(state))?;
+            kept = Some(dir.keep().map_err(RunError::from)?);
         }
         let all = Trying {
-            suite: self,
-            crash,
+            recovery: &recovery,
             built,
             pieces: &pieces,
             over: AtomicBool::new(false),
@@ -212,7 +213,7 @@ impl Suite<'_> {
         // One state says nothing of the recovery as a whole.
         if !interrupted && options.only.is_none() {
             let control = &mut *control();
-            interrupted = look_at_recovery(self.bench, crash, built, &mut crashed, control)?;
+            interrupted = recovery.look(&mut crashed, control)?;
         }
         failures.sort_by_key(|failure| failure.state);
         let worst = crashed.worst.as_ref().and_then(|failure| {
@@ -276,20 +277,13 @@ impl Suite<'_> {
             }),
         }
     }
-
-    /// Lays a state out where it stays.
-    fn keep(&self, pieces: &Pieces, state: &State) -> Result<PathBuf, CrashError> {
-        let dir = crate::run::crash::laid(self.bench, &pieces.tree(state))?;
-        Ok(dir.keep().map_err(RunError::from)?)
-    }
 }
 
 type Counted = (Crashed, Vec<Failure>, Option<NoRun>);
 
 /// States that are tried side by side.
 struct Trying<'a> {
-    suite: &'a Suite<'a>,
-    crash: &'a CrashPlan,
+    recovery: &'a Recovery<'a>,
     built: &'a Built,
     pieces: &'a Pieces,
     over: AtomicBool,
@@ -302,8 +296,7 @@ impl Trying<'_> {
             return;
         }
         let tree = self.pieces.tree(state);
-        let of = (state.clone(), &tree);
-        let tried = recover(self.suite.bench, self.crash, self.built, of, control);
+        let tried = self.recovery.of(state.clone(), &tree, control);
         let Ok(mut counted) = self.counted.lock() else {
             return;
         };
