@@ -1,6 +1,7 @@
 //! Reports on the states that a power cut may leave, as text and as JSON lines.
 
 use super::json::object_line;
+use super::matrix::plural;
 use crate::run::{CrashStart, CrashStudy};
 use crate::verdict::{Failure, joined};
 use std::fmt::Write;
@@ -112,8 +113,9 @@ pub fn crashed_human(out: &mut String, study: &CrashStudy, written: Option<&Path
     };
     let _ = writeln!(
         out,
-        "{} states: {passed} pass, {} fail{end}",
-        crashed.tried, crashed.failed
+        "{}: {passed} pass, {} fail{end}",
+        plural(crashed.tried, "state"),
+        crashed.failed
     );
 }
 
