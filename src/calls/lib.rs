@@ -53,8 +53,8 @@ pub use meaning::{Commands, Depends};
 pub use memory_text::UNREAD;
 pub use numerals::{write_escaped, write_string};
 pub use peers::{
-    Addressed, SocketAddress, address_place, addressed, flags_behind, is_told_address,
-    modes_behind, names_of_flags_behind,
+    Addressed, SocketAddress, address_place, addressed, core_limit_behind, flags_behind,
+    is_told_address, modes_behind, names_of_flags_behind,
 };
 pub use received::{Received, received};
 pub use relatives::{has_all_of, natives_of};

@@ -221,6 +221,29 @@ pub fn modes_behind(call: &Call, name: &str) -> Option<Result<u32, ()>> {
     Some(modes.map(|bytes| u32::from_ne_bytes(*bytes)).ok_or(()))
 }
 
+/// The soft limit, in bytes, that a call sets on core dumps: `setrlimit` and `prlimit64`. `None`
+/// for a call that sets none, an error where it was not read.
+#[must_use]
+pub fn core_limit_behind(call: &Call, name: &str) -> Option<Result<u64, ()>> {
+    const CORE: u32 = 4;
+    let (resource, place) = match name {
+        "setrlimit" => (0, 1),
+        "prlimit64" => (1, 2),
+        _ => return None,
+    };
+    let Some(args) = call.entry.args() else {
+        return Some(Err(()));
+    };
+    // The kernel takes the resource as an `int`.
+    if args[resource] as u32 != CORE || args[place] == 0 {
+        return None;
+    }
+    let piece = call.memory.piece(place, Moment::Enter);
+    let piece = piece.filter(|_| call.abi == Abi::native());
+    let soft = piece.and_then(|piece| piece.read()?.first_chunk());
+    Some(soft.map(|bytes| u64::from_ne_bytes(*bytes)).ok_or(()))
+}
+
 /// The argument behind which a call has its flags, and their names.
 fn place_of_flags(name: &str) -> Option<(usize, &'static Constants)> {
     match name {

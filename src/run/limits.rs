@@ -70,7 +70,10 @@ pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit>
     };
     let both = |resource, value| one(resource, value, value);
     let Some(world) = &plan.world else {
-        return bench.own_limits();
+        return match plan.confinement.is_some() || !plan.stated.is_empty() {
+            true => bench.limits_without_dumps(),
+            false => bench.own_limits(),
+        };
     };
     let limits = &world.spec.limits;
     let harness = nix::unistd::geteuid().as_raw();
@@ -307,6 +310,19 @@ impl Bench<'_> {
             hard,
         });
         own.into_iter().collect()
+    }
+
+    /// Returns the same, and that no core dump is written into a file, unless a process raises its
+    /// soft limit: the kernel does that by itself, and no call tells of it.
+    #[must_use]
+    pub fn limits_without_dumps(&self) -> Vec<ResourceLimit> {
+        let dumps = ResourceLimit {
+            resource: Resource::RLIMIT_CORE,
+            soft: 0,
+            hard: getrlimit(Resource::RLIMIT_CORE).map_or(0, |(_, hard)| hard),
+        };
+        let own = self.own_limits().into_iter();
+        own.chain([dumps]).collect()
     }
 
     /// Opens a counter of the calls of a task that a limit makes fail, or returns why it cannot.

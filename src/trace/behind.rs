@@ -8,8 +8,8 @@ use syscall_model::constants::{Constants, tables, write_constants};
 use syscall_model::files::{FileKind, Lookup};
 use syscall_model::names::{self, Abi};
 use syscall_model::{
-    Addressed, Call, Shown, SocketAddress, address_place, addressed, flags_behind, modes_behind,
-    names_of_flags_behind, natives_of, received,
+    Addressed, Call, Shown, SocketAddress, address_place, addressed, core_limit_behind,
+    flags_behind, modes_behind, names_of_flags_behind, natives_of, received,
 };
 
 /// The parts of a socket's address.
@@ -40,6 +40,10 @@ impl Writer<'_> {
         if let Some(modes) = modes_behind(call, name) {
             let value = modes.map_or(Value::Unread, |modes| Value::Number(modes.into()));
             parts.push(part("modes", value));
+        }
+        if let Some(limit) = core_limit_behind(call, name) {
+            let value = limit.map_or(Value::Unread, |limit| Value::Number(limit.into()));
+            parts.push(part("core_limit", value));
         }
         if let Some(addressed) = addressed(call, name) {
             let values = match addressed {

@@ -15,6 +15,7 @@ mod programs;
 mod runners;
 mod suites;
 mod tools;
+mod unopened;
 mod words;
 mod workers;
 

@@ -5,7 +5,7 @@ use super::made::nameless;
 use super::passing::Passing;
 use super::reaches::Sockets;
 use super::table::{
-    EXECUTES, GIVES, NETWORK, OPENS, READ, RECEIVES, RESTRICTS, Realm, UNNAMED, WRITTEN,
+    EXECUTES, GIVES, LIMITS, NETWORK, OPENS, READ, RECEIVES, RESTRICTS, Realm, UNNAMED, WRITTEN,
 };
 use super::worlds::{is_no_file, memory_of};
 use crate::matching::answer::Answer;
@@ -43,9 +43,15 @@ pub(super) enum Thing<'d> {
     Privilege(&'static str),
     /// What a descriptor refers to that came with a message.
     Came,
+    /// The file that the kernel makes where a process dies, if one does.
+    CoreDump,
     /// It was not read.
     Unread,
 }
+
+/// A soft limit in bytes below which no core dump is written (`ELF_EXEC_PAGESIZE`, which is
+/// `binfmt_elf`'s `min_coredump`).
+const LEAST_DUMP: i128 = 4096;
 
 /// `O_CREAT`.
 const MAKES: u32 = 0o100;
@@ -180,6 +186,15 @@ impl<'d> Doer<'d, '_> {
                 let request = self.bits("cmd").map(|request| changes_file(request).into());
                 let changes = request.unwrap_or(Answer::Unknown);
                 add(Realm::Writes, self.file("fd"), done.and(changes));
+            }
+            name if LIMITS.contains(&name) => {
+                let is_given = self.part("core_limit").map(|part| part.value.clone());
+                let is_room = match is_given {
+                    None => Answer::No,
+                    Some(Value::Number(limit)) => (limit >= LEAST_DUMP).into(),
+                    Some(_) => Answer::Unknown,
+                };
+                add(Realm::Writes, Thing::CoreDump, done.and(is_room));
             }
             "mq_unlink" => add(Realm::Writes, self.queue(), done),
             name if UNNAMED.contains(&name) => add(Realm::Writes, Thing::Unread, done),

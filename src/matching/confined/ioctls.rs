@@ -1,7 +1,7 @@
 //! Which `ioctl` requests change files or their attributes.
 
-/// The letters of file systems: those of all (`f`, `v`, `X`), of btrfs and clones, of FAT.
-const LETTERS: [u8; 5] = [b'f', b'v', b'X', 0x94, b'r'];
+/// The letters of file systems: those of all (`f`, `v`, `X`), of btrfs and clones, of FAT, of F2FS.
+const LETTERS: [u8; 6] = [b'f', b'v', b'X', 0x94, b'r', 0xf5];
 
 /// Their requests that only tell.
 const TELLS: &[u32] = &[
@@ -45,10 +45,33 @@ const TELLS: &[u32] = &[
     0x8230_7202,
     0x8004_7210,
     0x8004_7213,
+    // F2FS_IOC_GET_FEATURES, _GET_PIN_FILE, _GET_COMPRESS_BLOCKS, _GET_COMPRESS_OPTION.
+    0x8004_f50c,
+    0x8004_f50e,
+    0x8008_f511,
+    0x8002_f515,
+];
+
+/// Requests of devices that write by a descriptor that is open for reading, of letters that have
+/// many others.
+const WRITES: &[u32] = &[
+    // TIOCSTI and TIOCLINUX: input is put into a terminal, whoever reads it.
+    0x5412,
+    0x541c,
+    // SG_IO and SG_SCSI_RESET: commands to a disk.
+    0x2285,
+    0x2284,
+    // NVME_IOCTL_ADMIN_CMD, _SUBMIT_IO, _IO_CMD, _ADMIN64_CMD, _IO64_CMD and its vectors.
+    0xc048_4e41,
+    0x4030_4e42,
+    0xc048_4e43,
+    0xc050_4e47,
+    0xc050_4e48,
+    0xc050_4e49,
 ];
 
 /// Whether a request may change something of its file.
 pub(super) fn changes_file(request: u32) -> bool {
     let [_, letter, ..] = request.to_le_bytes();
-    LETTERS.contains(&letter) && !TELLS.contains(&request)
+    WRITES.contains(&request) || LETTERS.contains(&letter) && !TELLS.contains(&request)
 }

@@ -87,6 +87,8 @@ pub enum Unsure {
     What,
     /// What a descriptor refers to that another process gave.
     Came,
+    /// Whether a process has left a core dump.
+    CoreDump,
 }
 
 impl fmt::Display for Unsure {
@@ -95,6 +97,9 @@ impl fmt::Display for Unsure {
             Self::Whether => "whether it was done is not known",
             Self::Which(why) => why,
             Self::Came => "another process gave a descriptor, and what it refers to is not known",
+            Self::CoreDump => {
+                "a process that dies may leave a core dump now, which no call of it shows"
+            }
             Self::What => "what it was done to was not read, or has no name",
         })
     }
@@ -314,6 +319,7 @@ fn unsure(thing: &Thing<'_>) -> Option<Unsure> {
             Some(Unsure::Which(why.to_owned()))
         }
         Thing::Came => Some(Unsure::Came),
+        Thing::CoreDump => Some(Unsure::CoreDump),
         Thing::Unread => Some(Unsure::What),
         _ => None,
     }

@@ -51,6 +51,7 @@ impl Realm {
             Self::Writes => {
                 let others = ["bpf", "ioctl", RESTRICTS, "mq_unlink"];
                 [
+                    LIMITS.to_vec(),
                     of_table(WRITTEN),
                     OPENS.to_vec(),
                     GIVES.to_vec(),
@@ -90,6 +91,9 @@ pub(super) const MEETS: &[&str] = &["accept", "accept4", "bind", "connect", "lis
 
 /// Calls that change a file system or what is in it, by something else than a path.
 pub(super) const UNNAMED: &[&str] = &["fsconfig"];
+
+/// Calls that let the kernel write what no call shows: a core dump.
+pub(super) const LIMITS: &[&str] = &["prlimit64", "setrlimit"];
 
 /// The call by which a process may lose the right to open what it still may make.
 pub(super) const RESTRICTS: &str = "landlock_restrict_self";

@@ -91,6 +91,7 @@ pub(super) fn undecided(
         }
         Thing::File(part) => named::why_unknown(part).map(str::to_owned),
         Thing::Came => Some(Unsure::Came.to_string()),
+        Thing::CoreDump => Some(Unsure::CoreDump.to_string()),
         _ => None,
     };
     let is_doubtful = matches!(first.by, Blamed::OneOf(_));
@@ -230,7 +231,7 @@ pub(super) fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) 
         Thing::Family(family) => format!("family:{family}"),
         Thing::Raw => "raw".to_owned(),
         Thing::Privilege(name) => (*name).to_owned(),
-        Thing::Came | Thing::Unread => return None,
+        Thing::Came | Thing::CoreDump | Thing::Unread => return None,
     })
 }
 

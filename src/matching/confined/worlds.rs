@@ -140,6 +140,7 @@ impl<'c> Worlds<'c> {
                 let mut allowed = rules.privileges.iter().flatten();
                 allowed.any(|allowed| allowed == name).into()
             }
+            (Thing::CoreDump, _) => Answer::Unknown,
             (Thing::Came | Thing::Unread, realm) => {
                 Answer::unless_more(false, self.allows_any(realm))
             }

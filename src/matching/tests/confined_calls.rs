@@ -32,7 +32,7 @@ const HARMLESS: &str = "\
     mremap mseal msgctl msgget msgrcv msgsnd msync munlock munlockall munmap name_to_handle_at \
     nanosleep newfstatat nfsservctl pause pciconfig_iobase pciconfig_read pciconfig_write \
     personality pidfd_open pidfd_send_signal pipe pipe2 pkey_alloc pkey_free pkey_mprotect poll \
-    ppoll pread64 preadv preadv2 prlimit64 process_mrelease prof profil pselect6 putpmsg \
+    ppoll pread64 preadv preadv2 process_mrelease prof profil pselect6 putpmsg \
     pwrite64 pwritev pwritev2 query_module read readahead readlink readlinkat readv recvfrom \
     remap_file_pages restart_syscall rseq rseq_slice_yield rt_sigaction \
     rt_sigpending rt_sigprocmask rt_sigqueueinfo rt_sigreturn rt_sigsuspend rt_sigtimedwait \
@@ -40,7 +40,7 @@ const HARMLESS: &str = "\
     sched_getattr sched_getparam sched_getscheduler sched_rr_get_interval sched_setaffinity \
     sched_setattr sched_setparam sched_setscheduler sched_yield seccomp security select semctl \
     semget semop semtimedop sendfile set_mempolicy set_mempolicy_home_node set_robust_list \
-    set_thread_area set_tid_address set_tls setitimer setpgid setpriority setrlimit setsid \
+    set_thread_area set_tid_address set_tls setitimer setpgid setpriority setsid \
     setsockopt shmat shmctl shmdt shmget shutdown sigaltstack signalfd signalfd4 socketpair \
     splice stat statfs statmount statx stty sync sync_file_range syncfs sysfs sysinfo tee tgkill \
     time timer_create timer_delete timer_getoverrun timer_gettime timer_settime timerfd_create \
