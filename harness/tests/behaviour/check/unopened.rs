@@ -61,6 +61,6 @@ fn a_core_dump_is_written_into_no_file_or_makes_the_run_incomplete() {
     let asks = "python3 -c 'import resource as r; r.setrlimit(r.RLIMIT_CORE, (0, 0)); \
                 r.getrlimit(r.RLIMIT_CORE)'";
     project.checked(asks).assert_status(0);
-    let lines = project.stated("ulimit -S -c 100");
+    let lines = project.stated("ulimit -c 100");
     assert_eq!(summary(&lines)["complete"], false);
 }
