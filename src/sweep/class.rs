@@ -1,7 +1,7 @@
 //! What a program made of an answer, by how it ended and what it left: never by a message's words.
 
 use super::found::Found;
-use super::learned::{Learned, crashes};
+use super::learned::{Learned, News, crashes};
 use super::site::Site;
 use super::stored::{Tells, tells_of_data};
 use crate::plan::Plan;
@@ -75,7 +75,8 @@ impl Class {
 pub enum How {
     /// The exit status says so.
     Status,
-    /// All is as expected, and an output has lines that it had not before.
+    /// All is as expected, and an output has lines that it had not before: standard error, or
+    /// standard output where something is expected of it.
     Message,
     /// All is as expected, and nothing was said.
     Without,
@@ -263,33 +264,32 @@ fn conclude(
     } else if !unknown.is_empty() {
         told.why = unknown;
     } else {
-        let news = given.learned.news(run);
-        let says = news.as_ref().map(|lines| !lines.is_empty());
+        let news = given.learned.news(run, given.plan.expect.stdout.is_some());
         let call = &*given.site.spot.matching.call;
         let is_interrupted = given.injected.answer == Some(Answer::Error(libc::EINTR));
-        if done.tells != Tells::Nothing && !is_interrupted && says != Some(true) {
-            let (class, why) = match (done.tells, says) {
-                (Tells::Unknown(why), _) => (Class::Unknown, why),
-                (_, None) => (
-                    Class::Unknown,
-                    "its outputs differ in each run, so that they do not tell whether it said so",
-                ),
-                _ => (Class::Silent, "neither the status nor an output says so"),
-            };
-            (told.class, told.why) = (class, vec![format!("`{call}` failed: {why}")]);
-            return;
-        }
-        (told.class, told.how) = match says {
-            Some(true) => (Class::Handled, Some(How::Message)),
-            _ if given.expects_results => (Class::Handled, Some(How::Without)),
-            _ => (Class::Unknown, None),
+        let is_for_data = done.tells != Tells::Nothing && !is_interrupted;
+        (told.class, told.how, told.why) = match (news, done.tells) {
+            (News::Lines(lines), _) => (Class::Handled, Some(How::Message), lines),
+            (News::Doubtful, _) => (Class::Unknown, None, vec![OTHER_OUTPUT.to_owned()]),
+            (news, tells) if is_for_data => {
+                let (class, why) = match (tells, news) {
+                    (Tells::Unknown(why), _) => (Class::Unknown, why),
+                    (_, News::Untold) => (Class::Unknown, OUTPUTS_DIFFER),
+                    _ => (Class::Silent, "neither the status nor an output says so"),
+                };
+                (class, None, vec![format!("`{call}` failed: {why}")])
+            }
+            _ if given.expects_results => (Class::Handled, Some(How::Without), Vec::new()),
+            _ => (Class::Unknown, None, vec![NO_RESULTS.to_owned()]),
         };
-        match told.class {
-            Class::Unknown => told.why.push(NO_RESULTS.to_owned()),
-            _ => told.why = news.unwrap_or_default(),
-        }
     }
 }
+
+const OTHER_OUTPUT: &str = "standard output is another than without the fault, and nothing is \
+    expected of it (`stdout`) that would tell whether it says so or is a wrong result";
+
+const OUTPUTS_DIFFER: &str =
+    "its outputs differ in each run, so that they do not tell whether it said so";
 
 const NO_RESULTS: &str = "it ended as for a success and said nothing, and no result is expected \
     (`stdout`, `files_after`) that would tell whether it did without";

@@ -3,15 +3,15 @@
 use super::files::Files;
 use crate::trace::{Deed, Value};
 use crate::verdict::{Known, Run};
-use perf_live::sandbox::Left;
-use std::collections::{BTreeMap, BTreeSet};
+use perf_live::sandbox::{Captured, Left};
+use std::collections::BTreeMap;
 use syscall_model::signals::signal_name;
 
 /// What is known of the program without faults.
 #[derive(Clone, Debug, Default)]
 pub struct Learned {
-    /// The lines that each run wrote to standard output and to standard error.
-    said: Vec<BTreeSet<Vec<u8>>>,
+    /// What each run wrote.
+    said: Vec<Lines>,
     /// How many of its processes a signal ended that stands for a crash, by signal and program.
     crashes: BTreeMap<String, usize>,
     /// The files that it is given, and what each run left.
@@ -31,25 +31,42 @@ impl Learned {
     /// Adds a run.
     pub fn add(&mut self, run: &Run) {
         self.files.add(run);
-        self.said.push(lines(run).collect());
+        self.said.push(Lines::of(run));
         for (crash, times) in counted(&crashes(run)) {
             let most = self.crashes.entry(crash).or_default();
             *most = times.max(*most);
         }
     }
 
-    /// The first lines of a run that none of these wrote; `None` where these differ from each
-    /// other, so that a line tells nothing.
-    pub(super) fn news(&self, run: &Run) -> Option<Vec<String>> {
-        let differ = self
-            .said
-            .windows(2)
-            .any(|two| matches!(two, [one, other] if one != other));
-        let is_known = |line: &Vec<u8>| self.said.iter().any(|said| said.contains(line));
-        let news = lines(run).filter(|line| !is_known(line));
-        let shown = news.map(|line| String::from_utf8_lossy(&line).into_owned());
+    /// What a run said that neither of these did. Of standard output it is known whether that is
+    /// said or a result where results are expected of it.
+    pub(super) fn news(&self, run: &Run, expects_stdout: bool) -> News {
+        let own = Lines::of(run);
+        let of_stderr = self.of(&|lines| &lines.stderr, &own);
+        let of_stdout = self.of(&|lines| &lines.stdout, &own);
+        match (of_stderr, of_stdout) {
+            (Change::Lines(lines), _) => News::Lines(lines),
+            (_, Change::Lines(lines)) if expects_stdout => News::Lines(lines),
+            (_, Change::Lines(_) | Change::Fewer) if !expects_stdout => News::Doubtful,
+            (Change::Untold, _) | (_, Change::Untold) => News::Untold,
+            _ => News::Nothing,
+        }
+    }
+
+    fn of(&self, stream: &dyn Fn(&Lines) -> &[Vec<u8>], own: &Lines) -> Change {
+        let mut said = self.said.iter().map(stream);
+        let own = stream(own);
+        let is_known = |line: &&Vec<u8>| self.said.iter().any(|said| stream(said).contains(line));
+        let news = own.iter().filter(|line| !is_known(line));
+        let shown = news.map(|line| String::from_utf8_lossy(line).into_owned());
         let news: Vec<String> = shown.take(MOST_NEWS).collect();
-        (news.is_empty() || !differ).then_some(news)
+        let first = said.next().unwrap_or_default();
+        match (news.is_empty(), said.any(|other| other != first)) {
+            (true, false) if own != first => Change::Fewer,
+            (true, _) => Change::None,
+            (false, false) => Change::Lines(news),
+            (false, true) => Change::Untold,
+        }
     }
 
     /// Which of the files that it was given a run lost, and of which that is not known.
@@ -63,6 +80,38 @@ impl Learned {
         let mut counted = counted(found).into_iter();
         counted.any(|(crash, times)| times > most(&crash))
     }
+}
+
+/// What a run said that was not said without its fault.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum News {
+    Nothing,
+    /// The first of its new lines.
+    Lines(Vec<String>),
+    /// Standard output is another, of which nothing is expected: that may be a message or a wrong
+    /// result.
+    Doubtful,
+    /// It differs without a fault as well.
+    Untold,
+}
+
+/// How an output differs from those without a fault.
+enum Change {
+    None,
+    /// The first of its new lines.
+    Lines(Vec<String>),
+    /// Lines are missing, or came more often, and none is new.
+    Fewer,
+    /// New lines, as in each run without a fault.
+    Untold,
+}
+
+/// What a run wrote: the lines of each output that are not empty, sorted, as processes that run
+/// side by side write theirs in any order.
+#[derive(Clone, Debug, Default)]
+struct Lines {
+    stdout: Vec<Vec<u8>>,
+    stderr: Vec<Vec<u8>>,
 }
 
 /// So many lines are shown of what a program said of a fault.
@@ -123,12 +172,20 @@ pub(super) fn crashes(run: &Run) -> Vec<Crash> {
         .collect()
 }
 
-fn lines(run: &Run) -> impl Iterator<Item = Vec<u8>> {
-    let outputs = [&run.stdout, &run.stderr]
-        .into_iter()
-        .filter_map(Known::yes);
-    let lines = outputs.flat_map(|output| output.bytes.split(|byte| *byte == b'\n'));
+impl Lines {
+    fn of(run: &Run) -> Self {
+        Self {
+            stdout: lines(&run.stdout),
+            stderr: lines(&run.stderr),
+        }
+    }
+}
+
+fn lines(output: &Known<Captured>) -> Vec<Vec<u8>> {
+    let bytes = output.yes().map(|output| &*output.bytes);
+    let lines = bytes.unwrap_or_default().split(|byte| *byte == b'\n');
+    let lines = lines.filter(|line| !line.trim_ascii().is_empty());
+    let mut lines: Vec<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
+    lines.sort_unstable();
     lines
-        .filter(|line| !line.trim_ascii().is_empty())
-        .map(<[u8]>::to_vec)
 }

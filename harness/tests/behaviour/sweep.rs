@@ -87,7 +87,7 @@ fn what_says_so_or_does_without_is_handled() {
     require!(program("python3"));
     let cases = [
         ("sys.exit(3)", "handled status"),
-        ("print('there is no a')", "handled message"),
+        ("print('there is no a', file=sys.stderr)", "handled message"),
         ("pass", "handled did_without"),
     ];
     for (does, class) in cases {

@@ -59,6 +59,34 @@ fn a_success_of_which_no_result_is_expected_is_unknown() {
 }
 
 #[test]
+fn another_standard_output_of_which_nothing_is_expected_is_unknown_and_no_message() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // How many folders there are: a wrong number is no message.
+    let counts = |then: &str, expect: &str| {
+        let script = format!(
+            "import os, sys\ntry: os.mkdir('a')\nexcept OSError: {then}\n\
+             print(sum(one.is_dir() for one in os.scandir()), 'folders')\n"
+        );
+        let expect =
+            format!("expect: {{ files_after: {{ script.py: {{ exists: true }} }}, {expect} }}");
+        let project = python(&script, "mkdir", &format!("{expect}\nsnapshot: false"));
+        move |status| sweep(&project, status, &["--errors", "ENOSPC"])
+    };
+    all_are("unknown", &counts("pass", "")(1));
+    all_are("unknown", &counts("sys.exit(0)", "")(1));
+    all_are("silent", &counts("pass", "stdout: \"1 folders\\n\"")(1));
+    let says = "print('there is no a', file=sys.stderr)";
+    all_are("handled message", &counts(says, "")(0));
+    let says = "print('there is no a')";
+    all_are(
+        "handled message",
+        &counts(says, "stdout: { contains: folders }")(0),
+    );
+    all_are("handled status", &counts("sys.exit(1)", "")(0));
+}
+
+#[test]
 fn a_file_that_was_given_and_is_neither_old_nor_new_is_damaged() {
     require!(right_to_trace());
     require!(program("python3"));
@@ -125,7 +153,7 @@ fn a_call_that_only_the_first_run_without_faults_makes_is_told_and_no_good_end()
 fn what_a_message_says_and_which_process_hangs_is_shown() {
     require!(right_to_trace());
     require!(program("python3"));
-    let says = otherwise("print('there is no a')", "");
+    let says = otherwise("print('there is no a', file=sys.stderr)", "");
     let words = ["sweep", "--errors", "ENOSPC", "scenarios/it.yaml"];
     let run = says.harness(&words);
     run.assert_status(0);
