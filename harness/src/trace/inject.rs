@@ -169,7 +169,11 @@ fn fault(qualifier: &str, said: &str) -> Result<FaultPlan, String> {
         let wrong = || format!("`{part}` makes no sense");
         match key {
             "error" if injected.answer.is_none() => {
-                injected.answer = Some(Answer::Error(error(value).ok_or_else(wrong)?));
+                let error = error(value).ok_or_else(wrong)?;
+                if MAKES_AGAIN.contains(&error) {
+                    return Err(format!("`{value}` is the kernel's own: no program sees it"));
+                }
+                injected.answer = Some(Answer::Error(error));
             }
             "retval" if injected.answer.is_none() && qualifier == "inject" => {
                 injected.answer = Some(Answer::Value(number(value).ok_or_else(wrong)?));
@@ -219,6 +223,11 @@ fn fault(qualifier: &str, said: &str) -> Result<FaultPlan, String> {
     }
     Ok(FaultPlan::of_calls(set, names, when, injected))
 }
+
+/// `ERESTARTSYS`, `ERESTARTNOINTR`, `ERESTARTNOHAND`, `ERESTART_RESTARTBLOCK`
+/// (`include/linux/errno.h`): by these the kernel makes a call again that a signal interrupted, so
+/// that a trace could not tell whether it did.
+const MAKES_AGAIN: [i32; 4] = [512, 513, 514, 516];
 
 fn error(value: &str) -> Option<i32> {
     let named = (1..4096).find(|number| errno_name(*number) == Some(value));
@@ -361,6 +370,8 @@ mod tests {
         assert!(of("inject=read:delay_exit=100:signal=USR1").contains("`signal`"));
         assert!(of("inject=read").contains("does not say"));
         assert!(of("inject=read:error=EFOO").contains("EFOO"));
+        assert!(of("inject=read:error=ERESTARTSYS").contains("the kernel's own"));
+        assert!(of("inject=read:error=516").contains("the kernel's own"));
         assert!(of("inject=read:error=EIO:retval=1").contains("one answer"));
         assert!(of("inject=nosuch:error=EIO").contains("nosuch"));
     }
