@@ -83,6 +83,7 @@ pub use rings::{allowed_ring, default_ring, ring_pages};
 pub use source::Unit;
 pub use terms::{TermError, call_graph};
 pub use traced::{TracedWord, traced};
+pub(crate) use unreachable::may_be_meant_otherwise;
 pub use wanted::{Wanted, WantedEvent};
 pub use words::event_words;
 

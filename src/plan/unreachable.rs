@@ -149,7 +149,6 @@ impl Asked {
 
     /// What is near to a word for a kind of files, and would be a file of the working directory.
     fn of_kind(self, text: &str, at: KeyPath) -> Option<Fault> {
-        const NEAR: [&str; 5] = ["tcp4", "tcp6", "udp4", "udp6", "socketpair"];
         let is_near = self.is_descriptor && NEAR.contains(&text);
         is_near.then(|| Fault {
             message: format!("no kind of descriptors is called `{text}`"),
@@ -207,6 +206,15 @@ fn is_behind_the_end(regex: &str) -> bool {
         }
     }
     false
+}
+
+/// What is near to a word for a kind of descriptors.
+const NEAR: [&str; 5] = ["tcp4", "tcp6", "udp4", "udp6", "socketpair"];
+
+/// Whether a path of the working directory is refused without `./` in front of it, as who writes it
+/// may mean something else.
+pub(crate) fn may_be_meant_otherwise(path: &str) -> bool {
+    is_for_a_shell(path) || NEAR.contains(&path)
 }
 
 /// Whether a path begins as a shell would read it, from a home or by a variable. Such a file of the

@@ -4,6 +4,7 @@ use super::errors::is_open;
 use super::kind::Kind;
 use super::site::{Place, place};
 use crate::matching::{Matcher, climbs, is_meant};
+use crate::plan::may_be_meant_otherwise;
 use crate::scenario::{Literal, StepSpec, Test, event};
 use crate::trace::{Deed, Normalised, Reached, Value};
 use perf_records::units::Nanos;
@@ -171,7 +172,15 @@ fn file_of(value: &Value) -> Option<String> {
         _ => return None,
     };
     let path = String::from_utf8(path.clone()).ok()?;
-    let is_path = |inner: &&str| !inner.is_empty() && !FileKind::is_word(inner.as_bytes());
-    let inner = path.strip_prefix("$DIR/").filter(is_path);
-    Some(inner.map_or_else(|| path.clone(), str::to_owned))
+    let is_relative = !path.starts_with('/') && !path.starts_with("$DIR");
+    let inner = match path.strip_prefix("$DIR/") {
+        Some(inner) if !inner.is_empty() => inner,
+        None if is_relative && matches!(value, Value::Path { .. }) => &path,
+        _ => return Some(path),
+    };
+    let is_word = FileKind::is_word(inner.as_bytes());
+    Some(match is_word || may_be_meant_otherwise(inner) {
+        true => format!("./{inner}"),
+        false => inner.to_owned(),
+    })
 }

@@ -53,3 +53,19 @@ fn a_socket_that_has_another_number_is_the_same() {
     let words = ["-e", "sendto", "--errors", "ECONNRESET"];
     all_are("handled status", &sweep(&project, 0, &words));
 }
+
+#[test]
+fn a_file_whose_name_a_scenario_takes_for_something_else_is_failed_by_that_name() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os\nfor name in ['~', '${HOME}', '$HOME', 'tcp', 'tcp4', '*', '{ not: a }']:\n    \
+                  fd = os.open(name, os.O_WRONLY | os.O_CREAT)\n    os.fsync(fd)\n    \
+                  os.unlink(name)\n";
+    let project = python(script, "unlink, fsync", "snapshot: false");
+    let lines = sweep(&project, 0, &["--errors", "EIO"]);
+    all_are("handled status", &lines);
+    assert_eq!(runs(&lines).len(), 14, "{lines:#?}");
+    // None is found by its number alone.
+    let is_named = |run: &&serde_json::Value| run["fault"].to_string().contains("when: 1, ");
+    assert!(runs(&lines).iter().all(is_named), "{lines:#?}");
+}

@@ -6,7 +6,7 @@ use crate::matching::Matcher;
 use crate::plan::Plan;
 use crate::run::once::once;
 use crate::run::overwritten::OVERWRITTEN;
-use crate::run::ready::Ready;
+use crate::run::ready::{Ready, SuiteError};
 use crate::run::scenario::{NoRun, Subject, stored};
 use crate::run::{Control, Extras, Item, Suite, attempt, lay_out};
 use crate::scenario::{Added, AddedFault, KeyPath, When, faulted, read_all};
@@ -195,7 +195,13 @@ impl Suite<'_> {
             let nothing = || SweepError::Unfit("there is no scenario".to_owned());
             let mut scenario = read.into_iter().next().ok_or_else(nothing)?;
             scenario.beside.looked_at.clone_from(looked_at);
-            let suite = Suite::of_scenario(self.bench, &item.file, scenario)?;
+            let suite = Suite::of_scenario(self.bench, &item.file, scenario);
+            let suite = suite.map_err(|error| match error {
+                SuiteError::Invalid(mut complaints) if !complaints.is_empty() => {
+                    SweepError::Text(Box::new(complaints.swap_remove(0)))
+                }
+                error => error.into(),
+            })?;
             let plans = suite.plans().map_err(SweepError::Unmet)?;
             let plan = plans.into_iter().next().map(|(_, _, plan)| plan.clone());
             plan.ok_or_else(nothing)

@@ -13,8 +13,8 @@ use std::os::unix::fs::FileTypeExt;
 pub(super) fn special(run: &Run) -> BTreeSet<String> {
     let left = run.left.yes();
     let is_left = |name: &str| {
-        // A name that is a word for what has none is written out.
-        let name = name.strip_prefix("$DIR/").unwrap_or(name);
+        // What may be meant otherwise has that in front.
+        let name = name.strip_prefix("./").unwrap_or(name);
         let found = left.and_then(|left| left.files.get(name.as_bytes()));
         let is_special =
             |kind| matches!(kind, FileType::Fifo | FileType::Socket | FileType::Device);
