@@ -68,6 +68,7 @@ pub use text::{
 pub use track::Tracker;
 pub use tree::{Alias, Begins, Holding, Holds, Magic, Sought, Task, aliases, seek};
 pub use tree::{Anchored, Doubt, Found, Ground, Identity, Led, Reached, Sharing, Why};
+pub use waiting::waits;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,8 @@ use super::Call;
 use crate::memory::Moment;
 
 /// Whether a call of this name waits for descriptors that stand in memory.
-pub(super) fn waits(name: &str) -> bool {
+#[must_use]
+pub fn waits(name: &str) -> bool {
     is_poll(name) || is_select(name)
 }
 

@@ -19,9 +19,10 @@ use perf_records::space::Stack;
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use syscall_model::files::path_from;
 use syscall_model::memory::Memory;
 use syscall_model::names::{self, Abi};
-use syscall_model::{Answer, Injected};
+use syscall_model::{Answer, Injected, waits};
 
 /// Decides by the faults of a plan.
 pub(super) struct Decider<'a> {
@@ -351,8 +352,10 @@ fn names_one(deed: Option<Option<&Deed>>, files: &BTreeSet<Vec<u8>>) -> Option<b
     if files.is_empty() {
         return Some(true);
     }
-    let mut is_known = true;
-    for part in &deed??.fields {
+    let deed = deed??;
+    // What it waits for stands in memory.
+    let mut is_known = !waits(&deed.name);
+    for (place, part) in (0..).zip(&deed.fields) {
         let is_one = |name: &Vec<u8>| files.contains(name);
         match &part.value {
             Value::Path {
@@ -370,7 +373,9 @@ fn names_one(deed: Option<Option<&Deed>>, files: &BTreeSet<Vec<u8>>) -> Option<b
                 }
             }
             Value::File { name, .. } if is_one(name) => return Some(true),
-            Value::Unread | Value::UnknownFile { .. } => is_known = false,
+            Value::UnknownFile { .. } => is_known = false,
+            // Any other argument is no name of a file: a buffer.
+            Value::Unread if path_from(&deed.name, place).is_some() => is_known = false,
             _ => {}
         }
     }

@@ -109,3 +109,28 @@ fn a_traced_command_with_a_held_call_ends_with_the_harness() {
     process::wait_for_all_in(project.path());
     assert!(!project.join("a").exists());
 }
+
+#[test]
+fn a_call_whose_file_is_known_is_not_meant_by_a_path_of_others_whatever_it_reads_into() {
+    require!(right_to_trace());
+    let project = Project::new();
+    project.write("one", "1\n");
+    project.write("other", "2\n");
+    let inject = "inject=read,newfstatat:error=EIO";
+    let words = [
+        "trace",
+        "-e",
+        "read,newfstatat,poll",
+        "-P",
+        "one",
+        "-e",
+        inject,
+    ];
+    let traced = |command: &[&str]| project.harness(&[&words[..], &["--"], command].concat());
+    let other = traced(&["dd", "if=other", "status=none"]);
+    other.assert_status(0);
+    assert!(!other.stderr.contains("nothing was done"), "{other:?}");
+    let one = traced(&["dd", "if=one", "status=none"]);
+    one.assert_status(1);
+    assert!(!one.stderr.contains("nothing was done"), "{one:?}");
+}
