@@ -50,7 +50,11 @@ impl Choice {
     }
 
     fn is_about(&self, call: &Call, signature: &Signature) -> Option<bool> {
-        let by_path = || self.paths.are_named_by(call, signature);
+        // What something was done to was meant by a path, whatever name its file has here.
+        let by_path = || match call.injected.is_nothing() {
+            true => self.paths.are_named_by(call, signature),
+            false => Some(true),
+        };
         let Some(descriptors) = &self.descriptors else {
             return if self.paths.is_empty() {
                 Some(true)

@@ -134,3 +134,19 @@ fn a_call_whose_file_is_known_is_not_meant_by_a_path_of_others_whatever_it_reads
     one.assert_status(1);
     assert!(!one.stderr.contains("nothing was done"), "{one:?}");
 }
+
+#[test]
+fn a_call_that_was_answered_is_shown_by_whatever_link_its_file_was_opened() {
+    require!(right_to_trace());
+    let project = Project::new();
+    project.write("one", "1\n");
+    std::os::unix::fs::symlink("one", project.join("link")).expect("a link");
+    let inject = "inject=read:error=EIO";
+    let words = ["trace", "-e", "read", "-P", "one", "-e", inject, "--"];
+    let run = project.harness(&[&words[..], &["dd", "if=link", "status=none"]].concat());
+    run.assert_status(1);
+    assert!(
+        run.stderr.contains("EIO (Input/output error) (INJECTED)"),
+        "{run:?}"
+    );
+}
