@@ -224,7 +224,11 @@ fn one(out: &mut String, swept: &Swept, file: Option<&str>, color: bool) {
             Some(line) => format!("a message: {}", shown(line)),
             None => "a message".to_owned(),
         },
-        Some(How::Without) => "did without".to_owned(),
+        Some(How::Without) => match swept.told.why.as_slice() {
+            [] => "did without".to_owned(),
+            [one] => format!("did without: {}", shown(one)),
+            [first, more @ ..] => format!("did without: {}, and {} more", shown(first), more.len()),
+        },
     };
     let line = format!("  {class}  {error:12} {how}");
     let _always_fits = writeln!(out, "{}", line.trim_end());

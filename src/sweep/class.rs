@@ -119,7 +119,8 @@ pub struct Told {
     /// How it was handled, if it was.
     pub how: Option<How>,
     /// Why it is of this class, for people; none where the class and the end of the run say all.
-    /// For what was handled by a message its lines.
+    /// For what was handled by a message its lines, and where the program did without which names
+    /// it left otherwise than without the fault, of which nothing is expected.
     pub why: Vec<String>,
     /// How the main process ended; `None` where that is not known or the harness ended it.
     pub exit: Option<ExitKind>,
@@ -279,7 +280,10 @@ fn conclude(
                 };
                 (class, None, vec![format!("`{call}` failed: {why}")])
             }
-            _ if given.expects_results => (Class::Handled, Some(How::Without), Vec::new()),
+            _ if given.expects_results => {
+                let otherwise = given.learned.otherwise(run);
+                (Class::Handled, Some(How::Without), otherwise)
+            }
             _ => (Class::Unknown, None, vec![NO_RESULTS.to_owned()]),
         };
     }

@@ -6,7 +6,7 @@
 use crate::verdict::Run;
 use perf_live::sandbox::{FileType, Left, LeftContent, LeftFile};
 use perf_records::units::shown;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of the runs without faults.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +53,36 @@ impl Files {
             }
         }
         (lost, unknown)
+    }
+
+    /// Which names a run left otherwise than all runs without faults, in words for people.
+    pub(super) fn otherwise(&self, now: &Left) -> Vec<String> {
+        let known: Option<Vec<&Left>> = self.left.iter().map(Option::as_ref).collect();
+        let known = known.unwrap_or_default();
+        let all = known.iter().copied().chain([now]);
+        let paths: BTreeSet<&Vec<u8>> = all.flat_map(|left| left.files.keys()).collect();
+        let tell = |path: &Vec<u8>| {
+            let file = |left: &Left| left.files.get(path).cloned();
+            let is_seen = |left: &&Left| left.hides(path).is_none();
+            let mut runs = known.iter().copied();
+            let then = file(runs.next()?);
+            let is_steady = runs.all(|left| is_same(&file(left), &then));
+            let is_told = is_steady
+                && known
+                    .iter()
+                    .copied()
+                    .chain([now])
+                    .all(|left| is_seen(&left));
+            let now = file(now);
+            let how = match (&then, &now) {
+                _ if !is_told || is_same(&then, &now) => return None,
+                (_, None) => "is missing",
+                (None, _) => "is there as well",
+                _ => "is another",
+            };
+            Some(format!("`{}` {how}", shown(&String::from_utf8_lossy(path))))
+        };
+        paths.into_iter().filter_map(tell).collect()
     }
 
     fn fate(&self, left: &Left, path: &[u8], given: &[u8]) -> Fate {
@@ -164,6 +194,24 @@ mod tests {
     fn a_file_that_differs_without_faults_tells_nothing_of_one() {
         let runs: [&[(&str, &str)]; 2] = [&[("list", "1")], &[("list", "2")]];
         assert!(matches!(fate(&runs, &left(&[])), Fate::Kept));
+    }
+
+    #[test]
+    fn what_is_otherwise_than_in_each_run_without_faults_is_told() {
+        let mut files = Files::of(left(&[]));
+        let without: [&[(&str, &str)]; 2] = [
+            &[("a", "1"), ("b", "1"), ("c", "1"), ("d", "1")],
+            &[("a", "1"), ("b", "1"), ("c", "1"), ("d", "2")],
+        ];
+        files.left = without.iter().map(|run| Some(left(run))).collect();
+        let now = left(&[("a", "1"), ("b", "2"), ("d", "3"), ("e", "")]);
+        let told = files.otherwise(&now);
+        assert_eq!(
+            told,
+            ["`b` is another", "`c` is missing", "`e` is there as well"]
+        );
+        files.left.push(None);
+        assert_eq!(files.otherwise(&now), [""; 0]);
     }
 
     #[test]

@@ -74,6 +74,12 @@ impl Learned {
         self.files.lost(run)
     }
 
+    /// What a run left otherwise than these.
+    pub(super) fn otherwise(&self, run: &Run) -> Vec<String> {
+        let left = run.left.yes();
+        left.map_or_else(Vec::new, |left| self.files.otherwise(left))
+    }
+
     /// Whether other processes crashed than in these runs.
     pub(super) fn has_more(&self, found: &[Crash]) -> bool {
         let most = |crash: &str| self.crashes.get(crash).copied().unwrap_or_default();

@@ -87,6 +87,29 @@ fn another_standard_output_of_which_nothing_is_expected_is_unknown_and_no_messag
 }
 
 #[test]
+fn who_did_without_is_told_with_the_files_that_are_otherwise() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os\nopen('main', 'w').write('x')\n\
+                  try:\n    os.mkdir('cache')\n    os.symlink('main', 'index')\n\
+                  except OSError: open('cache.tmp', 'w').close()\n";
+    let expect = "expect: { files_after: { main: x } }\nsnapshot: false";
+    let project = python(script, "mkdir", expect);
+    let lines = sweep(&project, 0, &["--errors", "ENOSPC"]);
+    all_are("handled did_without", &lines);
+    let why = [
+        "`cache` is missing",
+        "`cache.tmp` is there as well",
+        "`index` is missing",
+    ];
+    assert_eq!(runs(&lines)[0]["why"], serde_json::json!(why));
+    let words = ["sweep", "--errors", "ENOSPC", "scenarios/it.yaml"];
+    let run = project.harness(&words);
+    let line = "  handled  ENOSPC       did without: `cache` is missing, and 2 more\n";
+    assert!(run.stdout.contains(line), "{run:?}");
+}
+
+#[test]
 fn a_file_that_was_given_and_is_neither_old_nor_new_is_damaged() {
     require!(right_to_trace());
     require!(program("python3"));
