@@ -76,8 +76,14 @@ impl Learned {
 
     /// What a run left otherwise than these.
     pub(super) fn otherwise(&self, run: &Run) -> Vec<String> {
-        let left = run.left.yes();
-        left.map_or_else(Vec::new, |left| self.files.otherwise(left))
+        let stdout = self.of(&|lines| &lines.stdout, &Lines::of(run));
+        let is_other = matches!(stdout, Change::Lines(_) | Change::Fewer);
+        let stdout = is_other.then(|| "standard output is another".to_owned());
+        let left = run.left.yes().map(|left| self.files.otherwise(left));
+        stdout
+            .into_iter()
+            .chain(left.into_iter().flatten())
+            .collect()
     }
 
     /// Whether other processes crashed than in these runs.

@@ -84,6 +84,14 @@ fn another_standard_output_of_which_nothing_is_expected_is_unknown_and_no_messag
         &counts(says, "stdout: { contains: folders }")(0),
     );
     all_are("handled status", &counts("sys.exit(1)", "")(0));
+    // What is expected came, and something else did not.
+    let script = "import os\ntry:\n    os.mkdir('a')\n    print('a')\n\
+                  except OSError: pass\nprint('end')\n";
+    let expect = "expect: { stdout: { contains: end } }\nsnapshot: false";
+    let lines = sweep(&python(script, "mkdir", expect), 0, &["--errors", "ENOSPC"]);
+    all_are("handled did_without", &lines);
+    let why = serde_json::json!(["standard output is another", "`a` is missing"]);
+    assert_eq!(runs(&lines)[0]["why"], why);
 }
 
 #[test]
