@@ -1,6 +1,7 @@
 //! Makes a call for the workload, on the workload's own descriptor: with fewer bytes, or as it is,
 //! so that its return can be held.
 
+use super::copying::Copied;
 use super::depending::refused;
 use super::log::{Log, Logged, Sent};
 use super::moving::{TICK, make};
@@ -18,9 +19,22 @@ use std::time::{Duration, Instant};
 use syscall_model::{Answer, Injected};
 
 /// The calls that can be made with fewer bytes.
-pub const SHORTER: [&str; 12] = [
-    "pread64", "preadv", "preadv2", "pwrite64", "pwritev", "pwritev2", "read", "readv", "recvfrom",
-    "sendto", "write", "writev",
+pub const SHORTER: [&str; 15] = [
+    "copy_file_range",
+    "pread64",
+    "preadv",
+    "preadv2",
+    "pwrite64",
+    "pwritev",
+    "pwritev2",
+    "read",
+    "readv",
+    "recvfrom",
+    "sendfile",
+    "sendfile64",
+    "sendto",
+    "write",
+    "writev",
 ];
 
 /// The calls that can be made for the workload: their effect lies in an open file and a buffer, and
@@ -83,8 +97,10 @@ pub(super) struct Order {
     pub(super) call: Held,
     /// Its thread's process; `None` where that is gone.
     pub(super) process: Option<u32>,
-    /// Its descriptor's open file.
+    /// Its descriptor's open file; of two that which it writes.
     pub(super) descriptor: io::Result<OwnedFd>,
+    /// The open file that a call copies from.
+    pub(super) source: Option<(Copied, io::Result<OwnedFd>)>,
     /// Why it must be made by its own thread, if it must.
     pub(super) refused: Option<&'static str>,
     /// The most bytes; `None` for all.
@@ -110,12 +126,15 @@ pub(super) enum Made {
 impl Order {
     fn of(host: &Host, call: &Held, injected: Injected) -> Self {
         let [number, ..] = call.native_words();
-        let at = (call.thread, number as i32);
+        let copied = Copied::of(call);
+        let number = copied.map_or(number as i32, |copied| copied.to.number);
+        let at = (call.thread, number);
         let name = name_of(host, at, None).ok().flatten();
         Self {
             call: *call,
             process: host.process_of(call.thread),
             descriptor: take(host, at.0, at.1),
+            source: copied.map(|copied| (copied, take(host, call.thread, copied.from.number))),
             refused: name.and_then(|name| refused(&name)),
             most: match injected.answer {
                 Some(Answer::Short(most)) => Some(most),

@@ -12,6 +12,7 @@
 mod aliases;
 mod allowing;
 mod buffer;
+mod copying;
 mod depending;
 mod filter;
 mod log;

@@ -1,6 +1,7 @@
 //! Makes one call on the workload's own descriptor, with memory of the harness.
 
 use super::buffer::Buffer;
+use super::copying::copy;
 use super::depending::{is_of_kernel, of_parts, of_socket};
 use super::making::{Made, Order};
 use super::parts::{Parts, is_vectored};
@@ -20,10 +21,12 @@ use syscall_model::names::{self, Abi};
 pub(super) const TICK: Duration = Duration::from_millis(50);
 
 // More is moved by no shorter call that a test is about.
-const MOST: u64 = 1 << 20;
+pub(super) const MOST: u64 = 1 << 20;
 
 // More is not moved by a call that is made as it is: it lies in the memory of the harness.
 const MOST_WHOLE: u64 = 16 << 20;
+
+pub(super) const OF_KERNEL: &str = "files of procfs and sysfs look at who reads and writes";
 
 /// What is moved, and by which call.
 struct Moving {
@@ -58,13 +61,29 @@ pub(super) fn make(listener: &Listener, order: Order) -> Made {
         Err(error) => return Made::NoMeans(error),
         Ok(descriptor) => descriptor,
     };
+    if let Some((copied, from)) = order.source {
+        return match (is_of_kernel(&descriptor), from) {
+            (_, Err(error)) if error.raw_os_error() == Some(libc::EBADF) => {
+                Made::Returned(Err(error))
+            }
+            (Err(error), _) | (_, Err(error)) => Made::NoMeans(error),
+            (Ok(true), _) => Made::NoMeans(io::Error::other(OF_KERNEL)),
+            (Ok(false), Ok(from)) => {
+                let most = order.most.unwrap_or(MOST);
+                copy(
+                    listener,
+                    (&call, process),
+                    (copied, most),
+                    (&from, &descriptor),
+                )
+            }
+        };
+    }
     let name = names::name_of(call.abi, call.number).unwrap_or_default();
     let words = call.native_words();
     let refused = || -> io::Result<Option<&str>> {
         if is_of_kernel(&descriptor)? {
-            return Ok(Some(
-                "files of procfs and sysfs look at who reads and writes",
-            ));
+            return Ok(Some(OF_KERNEL));
         }
         match is_vectored(name) {
             true => of_parts(&descriptor, (name, call.abi, words)),
@@ -122,7 +141,7 @@ pub(super) fn make(listener: &Listener, order: Order) -> Made {
 
 /// What becomes of a call whose thread does not wait for it any more: what was read until now may
 /// have been another task's.
-fn gone(listener: &Listener, id: u64) -> Option<Made> {
+pub(super) fn gone(listener: &Listener, id: u64) -> Option<Made> {
     match listener.is_waiting(id) {
         Ok(true) => None,
         Ok(false) => Some(Made::Gone),
@@ -197,7 +216,7 @@ fn store(listener: &Listener, mut moving: Moving) -> Made {
 }
 
 /// Whether no `SIGPIPE` comes with an error: on a socket only one of a stream has it.
-fn is_unsignalled(error: &io::Error, file: BorrowedFd<'_>, flags: i32) -> bool {
+pub(super) fn is_unsignalled(error: &io::Error, file: BorrowedFd<'_>, flags: i32) -> bool {
     let kind = || socket::option_of(file, libc::SO_TYPE);
     error.raw_os_error() == Some(libc::EPIPE)
         && (flags & libc::MSG_NOSIGNAL != 0 || kind().is_ok_and(|kind| kind != libc::SOCK_STREAM))
@@ -205,7 +224,7 @@ fn is_unsignalled(error: &io::Error, file: BorrowedFd<'_>, flags: i32) -> bool {
 
 /// Whether a write of so many bytes stays below the workload's limit for files, which is not that
 /// of the harness.
-fn fits(file: &OwnedFd, process: u32, at: Option<u64>, length: u64) -> io::Result<bool> {
+pub(super) fn fits(file: &OwnedFd, process: u32, at: Option<u64>, length: u64) -> io::Result<bool> {
     let limit = gate::file_size_limit(process)?;
     let status = fstat(file)?;
     let is_regular = SFlag::from_bits_truncate(status.st_mode) & SFlag::S_IFMT == SFlag::S_IFREG;
@@ -223,7 +242,7 @@ fn fits(file: &OwnedFd, process: u32, at: Option<u64>, length: u64) -> io::Resul
 
 /// What a call returned that moved no bytes into the workload's memory. With `O_DIRECT` bytes are
 /// moved in blocks: less than one is another call, which fails.
-fn returned_by(returned: io::Result<usize>, file: &OwnedFd, is_less: bool) -> Made {
+pub(super) fn returned_by(returned: io::Result<usize>, file: &OwnedFd, is_less: bool) -> Made {
     let is_direct = || {
         let flags = fcntl(file, FcntlArg::F_GETFL);
         flags.is_ok_and(|flags| OFlag::from_bits_retain(flags).contains(OFlag::O_DIRECT))

@@ -1,5 +1,6 @@
 //! Where the bytes of a call lie in the workload's memory: in one piece, or in those of a vector.
 
+use super::copying::Copied;
 use super::supervisor::Held;
 use crate::sys::gate;
 use std::io;
@@ -21,6 +22,9 @@ pub(super) fn is_vectored(name: &str) -> bool {
 /// # Errors
 /// Those of reading a vector, and `EINVAL` for one that the kernel does not take.
 pub fn length_of(call: &Held) -> io::Result<u64> {
+    if let Some(copied) = Copied::of(call) {
+        return Ok(copied.length);
+    }
     match names::name_of(call.abi, call.number) {
         // It is not made for its thread, however much it moves.
         Some("socketcall") => Ok(u64::MAX),

@@ -353,9 +353,14 @@ fn wrong<'a>(
 /// what moved no more than the shorter call may move had the same outcome as that.
 fn is_too_short(fault: &FaultPlan, deed: &Deed) -> bool {
     let returned = deed.returns.as_ref().map(|part| &part.value);
+    let place = match &*deed.name {
+        "sendfile" | "sendfile64" => 3,
+        "copy_file_range" => 4,
+        _ => 2,
+    };
     let length = match moves_gathered(&deed.name) {
         true => returned,
-        false => deed.fields.get(2).map(|part| &part.value),
+        false => deed.fields.get(place).map(|part| &part.value),
     };
     match (fault.injected.answer, length) {
         (Some(Answer::Short(most)), Some(Value::Number(length))) => *length <= i128::from(most),

@@ -254,3 +254,42 @@ fn a_broken_stream_sends_a_signal_and_a_broken_message_none() {
         passes(&python(script, "sendto", fault, expect));
     }
 }
+
+#[test]
+fn a_copy_between_files_is_made_as_far_as_a_shorter_call_says_with_the_positions_of_both() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os, socket\n\
+                  at = lambda file: os.lseek(file, 0, os.SEEK_CUR)\n\
+                  one = os.open('one', os.O_RDONLY)\n\
+                  two = os.open('two', os.O_CREAT | os.O_RDWR)\n\
+                  copy = os.copy_file_range\n\
+                  print(copy(one, two, 9), at(one), at(two))\n\
+                  print(copy(one, two, 9, offset_src=2), at(one), at(two))\n\
+                  print(copy(one, two, 9, offset_dst=8), at(one), at(two))\n\
+                  print(copy(one, two, 3), at(one), at(two))\n\
+                  print(os.sendfile(two, one, None, 9), at(one), at(two))\n\
+                  print(os.sendfile(two, one, 1, 9), at(one), at(two))\n\
+                  here, there = socket.socketpair()\n\
+                  print(os.sendfile(here.fileno(), one, 0, 9), there.recv(9), at(one))\n\
+                  there.close()\n\
+                  for calls in (lambda: os.sendfile(here.fileno(), one, 0, 9), lambda: copy(one, 99, 9), \
+                  lambda: os.sendfile(two, 99, 0, 9)):\n  \
+                  try: calls()\n  \
+                  except OSError as error: print(error.errno)\n\
+                  os.lseek(one, 0, os.SEEK_END)\n\
+                  print(copy(one, two, 9))";
+    let stdout =
+        "4 4 4\\n4 4 8\\n4 8 8\\n3 11 11\\n4 15 15\\n4 15 19\\n4 b'0123' 15\\n32\\n9\\n9\\n0\\n";
+    let expect = format!("stdout: \"{stdout}\", files_after: {{ two: \"0123234589abcde1234\" }}");
+    let faults = ["copy_file_range", "sendfile"];
+    let yaml = python(
+        script,
+        &faults.join(", "),
+        &faults
+            .map(|name| format!("{{ {name}: {{ short: 4 }} }}"))
+            .join(", "),
+        &expect,
+    );
+    passes(&yaml.replacen("files:\n", "files:\n    one: 0123456789abcdefgh\n", 1));
+}
