@@ -62,20 +62,17 @@ impl Files {
         let all = known.iter().copied().chain([now]);
         let paths: BTreeSet<&Vec<u8>> = all.flat_map(|left| left.files.keys()).collect();
         let tell = |path: &Vec<u8>| {
-            let file = |left: &Left| left.files.get(path).cloned();
-            let is_seen = |left: &&Left| left.hides(path).is_none();
-            let mut runs = known.iter().copied();
-            let then = file(runs.next()?);
-            let is_steady = runs.all(|left| is_same(&file(left), &then));
-            let is_told = is_steady
-                && known
-                    .iter()
-                    .copied()
-                    .chain([now])
-                    .all(|left| is_seen(&left));
-            let now = file(now);
-            let how = match (&then, &now) {
-                _ if !is_told || is_same(&then, &now) => return None,
+            let mut then = known.iter().map(|left| left.files.get(path));
+            let first = then.next()?;
+            let is_steady = then.all(|it| is_same(it, first));
+            let is_seen = |left: &Left| left.hides(path).is_none();
+            let is_told = is_seen(now) && known.iter().all(|left| is_seen(left));
+            let how = match (first, now.files.get(path)) {
+                (then, now) if !is_steady || !is_told || is_same(then, now) => return None,
+                // It may be the same.
+                (Some(_), Some(now)) if matches!(now.content, LeftContent::Unread(_)) => {
+                    return None;
+                }
                 (_, None) => "is missing",
                 (None, _) => "is there as well",
                 _ => "is another",
@@ -87,11 +84,11 @@ impl Files {
 
     fn fate(&self, left: &Left, path: &[u8], given: &[u8]) -> Fate {
         let now = left.files.get(path);
-        let then = |left: &Option<Left>| left.as_ref()?.files.get(path).cloned();
-        let first = self.left.first().and_then(then);
+        let mut then = self.left.iter().map(|left| left.as_ref()?.files.get(path));
+        let first = then.next().flatten();
         // A file that is another in each run may be so here.
-        let is_steady = self.left.iter().map(then).all(|it| is_same(&it, &first));
-        let is_as_without = || is_same(&now.cloned(), &first);
+        let is_steady = then.all(|it| is_same(it, first));
+        let is_as_without = || is_same(now, first);
         let is_somewhere = || left.files.values().any(|file| holds(&file.content, given));
         if is_somewhere() || !is_steady {
             return Fate::Kept;
@@ -117,9 +114,11 @@ enum Fate {
 }
 
 /// Whether two names lead to the same, whatever their modes are.
-fn is_same(one: &Option<LeftFile>, other: &Option<LeftFile>) -> bool {
-    let of = |file: &LeftFile| (file.kind, file.target.clone(), file.content.clone());
-    one.as_ref().map(of) == other.as_ref().map(of)
+fn is_same(one: Option<&LeftFile>, other: Option<&LeftFile>) -> bool {
+    fn of(file: &LeftFile) -> (FileType, &[u8], &LeftContent) {
+        (file.kind, &file.target, &file.content)
+    }
+    one.map(of) == other.map(of)
 }
 
 /// Whether that is what was given, with or without something behind.
