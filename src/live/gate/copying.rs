@@ -2,10 +2,10 @@
 
 use super::depending::is_of_kernel;
 use super::making::Made;
-use super::moving::{MOST, OF_KERNEL, fits, gone, is_unsignalled, returned_by};
+use super::moving::{MOST, OF_KERNEL, fits, gone, is_unsignalled, returned_by, until_readable};
 use super::supervisor::Held;
 use crate::sys::gate::{self, Listener};
-use nix::fcntl::copy_file_range;
+use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, copy_file_range, fcntl, splice};
 use nix::sys::sendfile::sendfile;
 use nix::sys::stat::{SFlag, fstat};
 use std::io;
@@ -22,8 +22,17 @@ pub(super) struct Copied {
     flags: u64,
     /// The bytes of a position in the workload's memory.
     width: usize,
-    /// `copy_file_range`, and not `sendfile`.
-    is_range: bool,
+    how: How,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// `copy_file_range`
+    Range,
+    /// `sendfile`
+    Send,
+    /// `splice`, of which one side is a pipe.
+    Splice,
 }
 
 /// One of both files.
@@ -48,13 +57,16 @@ impl Copied {
             position,
         };
         match name {
-            "copy_file_range" => Some(Self {
+            "copy_file_range" | "splice" => Some(Self {
                 from: side(first, second),
                 to: side(third, fourth),
                 length: fifth,
                 flags: sixth,
                 width: 8,
-                is_range: true,
+                how: match name {
+                    "splice" => How::Splice,
+                    _ => How::Range,
+                },
             }),
             "sendfile" | "sendfile64" => Some(Self {
                 from: side(second, third),
@@ -66,22 +78,49 @@ impl Copied {
                     ("sendfile", Abi::I386 | Abi::Arm) => 4,
                     _ => 8,
                 },
-                is_range: false,
+                how: How::Send,
             }),
             _ => None,
         }
     }
 
-    /// Why it must be made by its own thread, if it must.
-    fn refused(&self, from: &OwnedFd) -> io::Result<Option<&'static str>> {
-        if self.flags != 0 {
-            return Ok(Some("its flags ask for more than its bytes"));
+    /// The flags of one that is a `splice`; `None` where those of this call ask for more.
+    fn flags(&self) -> Option<SpliceFFlags> {
+        let bits = u32::try_from(self.flags).ok()?;
+        match self.how {
+            How::Splice => SpliceFFlags::from_bits(bits),
+            _ => (bits == 0).then(SpliceFFlags::empty),
         }
+    }
+
+    /// Whether the call may wait for what it copies from.
+    ///
+    /// # Errors
+    /// Why it must be made by its own thread.
+    fn waits(&self, from: &OwnedFd, to: &OwnedFd) -> io::Result<bool> {
+        let refused = |why| Err(io::Error::other(why));
+        let Some(flags) = self.flags() else {
+            return refused("its flags ask for more than its bytes");
+        };
         if is_of_kernel(from)? {
-            return Ok(Some(OF_KERNEL));
+            return refused(OF_KERNEL);
         }
-        let kind = SFlag::from_bits_truncate(fstat(from)?.st_mode) & SFlag::S_IFMT;
-        Ok((kind != SFlag::S_IFREG).then_some("what is no file of a disk may let it wait"))
+        let kind = |file| -> io::Result<SFlag> {
+            Ok(SFlag::from_bits_truncate(fstat(file)?.st_mode) & SFlag::S_IFMT)
+        };
+        let status = OFlag::from_bits_retain(fcntl(from, FcntlArg::F_GETFL)?);
+        let may_wait =
+            !status.contains(OFlag::O_NONBLOCK) && !flags.contains(SpliceFFlags::SPLICE_F_NONBLOCK);
+        // Others fail at once.
+        let is_right = self.from.position == 0 && self.length > 0;
+        match (kind(from)?, self.how) {
+            (SFlag::S_IFREG, _) => Ok(false),
+            (SFlag::S_IFIFO, How::Splice) => Ok(may_wait && is_right),
+            (SFlag::S_IFSOCK, How::Splice) => {
+                Ok(may_wait && is_right && kind(to)? == SFlag::S_IFIFO)
+            }
+            _ => refused("what is no file of a disk may let it wait"),
+        }
     }
 
     /// The position of a side, if its call says one.
@@ -124,10 +163,12 @@ pub(super) fn copy(
     (copied, most): (Copied, u64),
     (from, to): (&OwnedFd, &OwnedFd),
 ) -> Made {
-    match copied.refused(from) {
-        Ok(None) => {}
-        Ok(Some(why)) => return Made::NoMeans(io::Error::other(why)),
-        Err(error) => return Made::NoMeans(error),
+    let waits = match copied.waits(from, to) {
+        Ok(waits) => waits,
+        Err(why) => return Made::NoMeans(why),
+    };
+    if waits && let Some(ended) = until_readable(listener, call.id(), from) {
+        return ended;
     }
     let thread = call.thread;
     let positions = [copied.from, copied.to].map(|side| copied.position(side, thread));
@@ -151,9 +192,14 @@ pub(super) fn copy(
         return gone;
     }
     let length = length as usize;
-    let returned = match copied.is_range {
-        true => copy_file_range(from, from_at.as_mut(), to, to_at.as_mut(), length),
-        false => sendfile(to, from, from_at.as_mut(), length),
+    let (from_place, to_place) = (from_at.as_mut(), to_at.as_mut());
+    let returned = match copied.how {
+        How::Range => copy_file_range(from, from_place, to, to_place, length),
+        How::Send => sendfile(to, from, from_place, length),
+        How::Splice => {
+            let flags = copied.flags().unwrap_or(SpliceFFlags::empty());
+            splice(from, from_place, to, to_place, length, flags)
+        }
     };
     match returned.map_err(io::Error::from) {
         Err(error) if is_unsignalled(&error, to.as_fd(), 0) => Made::Unsignalled(error),
@@ -189,5 +235,18 @@ mod tests {
             assert_eq!((sent.length, sent.width), (6, width), "{name}");
         }
         assert_eq!(copied(Abi::X86_64, "write"), None);
+    }
+
+    #[test]
+    fn flags_that_ask_for_more_than_the_bytes_are_of_no_shorter_call() {
+        let flags = |name, flags| {
+            let copied = Copied::with(name, Abi::X86_64, [3, 0, 5, 0, 7, flags]);
+            copied.expect("a copy").flags()
+        };
+        let no_wait = SpliceFFlags::SPLICE_F_NONBLOCK;
+        assert_eq!(flags("splice", no_wait.bits().into()), Some(no_wait));
+        assert_eq!(flags("splice", 1 << 20), None);
+        assert_eq!(flags("copy_file_range", 0), Some(SpliceFFlags::empty()));
+        assert_eq!(flags("copy_file_range", 1), None);
     }
 }

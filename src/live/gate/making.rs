@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use syscall_model::{Answer, Injected};
 
 /// The calls that can be made with fewer bytes.
-pub const SHORTER: [&str; 15] = [
+pub const SHORTER: [&str; 16] = [
     "copy_file_range",
     "pread64",
     "preadv",
@@ -33,6 +33,7 @@ pub const SHORTER: [&str; 15] = [
     "sendfile",
     "sendfile64",
     "sendto",
+    "splice",
     "write",
     "writev",
 ];

@@ -255,6 +255,22 @@ pub(super) fn returned_by(returned: io::Result<usize>, file: &OwnedFd, is_less: 
     Made::Returned(returned)
 }
 
+/// Waits until there is something to read, or nothing any more; returns what became of a call that
+/// ended before.
+pub(super) fn until_readable(listener: &Listener, id: u64, file: &OwnedFd) -> Option<Made> {
+    loop {
+        let ready = poll::poll(std::iter::once(file.as_fd()), TICK);
+        match (ready, listener.is_waiting(id)) {
+            (Err(error), _) | (_, Err(error)) => return Some(Made::NoMeans(error)),
+            (_, Ok(false)) => return Some(Made::Gone),
+            (Ok(ready), _) if ready.iter().any(|it| it.is_readable || it.has_hung_up) => {
+                return None;
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Makes a call that reads.
 fn fetch(listener: &Listener, mut moving: Moving) -> Made {
     // The call itself says what there is, where it does not wait or has a time for that.
@@ -265,19 +281,12 @@ fn fetch(listener: &Listener, mut moving: Moving) -> Made {
             && flags & libc::MSG_DONTWAIT == 0
             && !socket::has_time_to_receive(file.as_fd())
     });
-    let mut waits = match may_wait {
+    let waits = match may_wait {
         Ok(waits) => waits,
         Err(error) => return Made::NoMeans(error.into()),
     };
-    while waits {
-        let ready = poll::poll(std::iter::once(file.as_fd()), TICK);
-        match (ready, listener.is_waiting(moving.id)) {
-            (Err(error), _) | (_, Err(error)) => return Made::NoMeans(error),
-            (_, Ok(false)) => return Made::Gone,
-            (Ok(ready), _) => {
-                waits = !ready.iter().any(|it| it.is_readable || it.has_hung_up);
-            }
-        }
+    if waits && let Some(ended) = until_readable(listener, moving.id, file) {
+        return ended;
     }
     let got = match (moving.name, moving.at) {
         ("recvfrom", _) => socket::receive(file.as_fd(), moving.bytes.all(), flags),

@@ -355,7 +355,7 @@ fn is_too_short(fault: &FaultPlan, deed: &Deed) -> bool {
     let returned = deed.returns.as_ref().map(|part| &part.value);
     let place = match &*deed.name {
         "sendfile" | "sendfile64" => 3,
-        "copy_file_range" => 4,
+        "copy_file_range" | "splice" => 4,
         _ => 2,
     };
     let length = match moves_gathered(&deed.name) {

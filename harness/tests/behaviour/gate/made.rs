@@ -293,3 +293,34 @@ fn a_copy_between_files_is_made_as_far_as_a_shorter_call_says_with_the_positions
     );
     passes(&yaml.replacen("files:\n", "files:\n    one: 0123456789abcdefgh\n", 1));
 }
+
+#[test]
+fn what_goes_through_a_pipe_is_spliced_as_far_as_a_shorter_call_says() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import ctypes, os, socket, threading\n\
+                  libc = ctypes.CDLL(None, use_errno=True)\n\
+                  place = ctypes.c_longlong(2)\n\
+                  def splice(one, two, at=None, flags=0):\n  \
+                  n = libc.splice(one, at, two, None, ctypes.c_size_t(9), flags)\n  \
+                  return n if n >= 0 else os.strerror(ctypes.get_errno())\n\
+                  one = os.open('one', os.O_RDONLY)\n\
+                  reader, writer = os.pipe()\n\
+                  print(splice(one, writer), splice(one, writer, ctypes.byref(place)), place.value)\n\
+                  two = os.open('two', os.O_CREAT | os.O_RDWR)\n\
+                  print(splice(reader, two), os.read(reader, 9), splice(reader, two, None, 2))\n\
+                  here, there = socket.socketpair()\n\
+                  later = threading.Timer(0.05, lambda: there.send(b'abcdefg'))\n\
+                  later.start()\n\
+                  print(splice(here.fileno(), writer), os.read(reader, 9), here.recv(9))\n\
+                  later.join()\n\
+                  print(splice(here.fileno(), two), splice(99, two), splice(reader, two, ctypes.byref(place)))\n\
+                  os.close(writer)\n\
+                  print(splice(reader, two))\n\
+                  os.close(reader)";
+    let expect = "stdout: \"4 4 6\\n4 b'2345' Resource temporarily unavailable\\n\
+                  4 b'abcd' b'efg'\\nInvalid argument Bad file descriptor Illegal seek\\n0\\n\", \
+                  files_after: { two: \"0123\" }";
+    let yaml = python(script, "splice", "{ splice: { short: 4 } }", expect);
+    passes(&yaml.replacen("files:\n", "files:\n    one: 0123456789abcdefgh\n", 1));
+}
