@@ -3,7 +3,7 @@
 use super::found::Found;
 use super::learned::{Learned, News, crashes};
 use super::site::Site;
-use super::stored::{Tells, tells_of_data};
+use super::stored::{Tells, tells_of_data, tells_of_interrupted};
 use crate::plan::Plan;
 use crate::trace::Deed;
 use crate::verdict::{self, FaultOutcome, Kind, Known, Run};
@@ -267,12 +267,10 @@ fn conclude(
     } else {
         let news = given.learned.news(run, given.plan.expect.stdout.is_some());
         let call = &*given.site.spot.matching.call;
-        let is_interrupted = given.injected.answer == Some(Answer::Error(libc::EINTR));
-        let is_for_data = done.tells != Tells::Nothing && !is_interrupted;
         (told.class, told.how, told.why) = match (news, done.tells) {
             (News::Lines(lines), _) => (Class::Handled, Some(How::Message), lines),
             (News::Doubtful, _) => (Class::Unknown, None, vec![OTHER_OUTPUT.to_owned()]),
-            (news, tells) if is_for_data => {
+            (news, tells) if tells != Tells::Nothing => {
                 let (class, why) = match (tells, news) {
                     (Tells::Unknown(why), _) => (Class::Unknown, why),
                     (_, News::Untold) => (Class::Unknown, OUTPUTS_DIFFER),
@@ -353,7 +351,12 @@ impl Done {
         Ok(Self {
             line: Some(first.line()),
             is_of_site: given.site.is(first),
-            tells: tells_of_data(first, (run.held.as_ref(), &given.plan.events)),
+            tells: match given.injected.answer {
+                Some(Answer::Error(libc::EINTR)) => {
+                    tells_of_interrupted(first, behind, |deed| given.site.is(deed))
+                }
+                _ => tells_of_data(first, (run.held.as_ref(), &given.plan.events)),
+            },
             retries: retries(given.site, first, behind),
         })
     }

@@ -41,6 +41,8 @@ const OTHER_SYNC: &str = "another descriptor was synced of a file of the same na
     is the same file is not known";
 const OTHER_SYSTEM: &str =
     "`syncfs` stored what was written if that lay on its file system, which is not known";
+const OTHER_STORE: &str =
+    "another sync came behind it, and whether that stored the same is not known";
 const MAPPED: &str = "its file was mapped, and what is stored in a mapping is not seen";
 
 /// Returns the calls that must be recorded to tell of the close of a file whether data may be lost.
@@ -82,6 +84,29 @@ pub(super) fn tells_of_data(
             Tells::Unknown(NOT_RECORDED)
         }
         tells => tells,
+    }
+}
+
+/// Whether who goes on as if nothing had happened when a signal interrupted this call may have lost
+/// data: a sync that was not made again, as `is_again` says of a call.
+pub(super) fn tells_of_interrupted(
+    call: &Deed,
+    behind: &[&Deed],
+    is_again: impl Fn(&Deed) -> bool,
+) -> Tells {
+    if !is_sync(&call.name) {
+        return Tells::Nothing;
+    }
+    let returned = |deed: &Deed| deed.returns.as_ref().map(|part| part.value.clone());
+    let has_stored = |deed: &&&Deed| {
+        let is_store = is_sync(&deed.name) || &*deed.name == "sync";
+        is_store && matches!(returned(deed), Some(Value::Number(_)))
+    };
+    let stores: Vec<&&Deed> = behind.iter().filter(has_stored).collect();
+    match stores.is_empty() {
+        true => Tells::OfData,
+        false if stores.iter().any(|deed| is_again(deed)) => Tells::Nothing,
+        false => Tells::Unknown(OTHER_STORE),
     }
 }
 

@@ -30,6 +30,28 @@ fn a_failed_sync_that_the_program_does_not_tell_of_is_silent() {
 }
 
 #[test]
+fn a_sync_that_a_signal_interrupted_is_to_be_made_again() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    // Python's own calls are made again by themselves.
+    let interrupted = |otherwise: &str, status| {
+        let script = format!(
+            "import ctypes, os, sys\nlibc = ctypes.CDLL(None)\n\
+             new = os.open('new', os.O_CREAT | os.O_WRONLY)\nos.write(new, b'milk')\n\
+             if libc.fsync(new): {otherwise}\n"
+        );
+        let expect = "expect: { files_after: { new: milk } }\nsnapshot: false";
+        let project = python(&script, "fsync, fdatasync", expect);
+        sweep(&project, status, &["-e", "fsync", "--errors", "EINTR"])
+    };
+    all_are("silent", &interrupted("pass", 1));
+    all_are("handled did_without", &interrupted("libc.fsync(new)", 0));
+    all_are("handled status", &interrupted("sys.exit(1)", 0));
+    // Whether that is of the same file is not looked into.
+    all_are("unknown", &interrupted("libc.fdatasync(new)", 1));
+}
+
+#[test]
 fn an_ignored_close_of_what_was_written_and_not_synced_is_silent() {
     require!(right_to_trace());
     require!(program("python3"));
