@@ -230,7 +230,6 @@ fn check(arguments: &Arguments) -> Result<u8, NoCheck> {
     if arguments.close_fds {
         workload.inherited.clear();
     }
-    workload.limits = bench.limits_without_dumps();
     let signals = signals::watch().map_err(|error| other(error, None))?;
     let mut sink = sink_at_the_end(arguments.output.as_ref())?;
     sink.is_not(arguments.learn.as_deref(), "--learn")?;

@@ -221,21 +221,21 @@ pub fn modes_behind(call: &Call, name: &str) -> Option<Result<u32, ()>> {
     Some(modes.map(|bytes| u32::from_ne_bytes(*bytes)).ok_or(()))
 }
 
-/// The soft limit, in bytes, that a call sets on core dumps: `setrlimit` and `prlimit64`. `None`
-/// for a call that sets none, an error where it was not read.
+/// To how many bytes a call limits core dumps (`rlim_cur`): `prlimit64` and `setrlimit`. `None` for
+/// a call that does not, an error where that was not read.
 #[must_use]
 pub fn core_limit_behind(call: &Call, name: &str) -> Option<Result<u64, ()>> {
-    const CORE: u32 = 4;
+    const RLIMIT_CORE: u32 = 4;
     let (resource, place) = match name {
-        "setrlimit" => (0, 1),
         "prlimit64" => (1, 2),
+        "setrlimit" => (0, 1),
         _ => return None,
     };
     let Some(args) = call.entry.args() else {
         return Some(Err(()));
     };
-    // The kernel takes the resource as an `int`.
-    if args[resource] as u32 != CORE || args[place] == 0 {
+    let word = |place: usize| args.get(place).copied().unwrap_or_default();
+    if word(resource) as u32 != RLIMIT_CORE || word(place) == 0 {
         return None;
     }
     let piece = call.memory.piece(place, Moment::Enter);

@@ -7,6 +7,7 @@ mod between;
 mod confined;
 mod confined_calls;
 mod confined_names;
+mod confined_ways;
 mod effort;
 mod exhaustive;
 mod explained;

@@ -1,5 +1,6 @@
 //! Runs a command that is no scenario's, and judges all that it did.
 
+use super::limits::no_core;
 use super::once::{Start, started};
 use super::ready::Ready;
 use super::scenario::{NoRun, Outcome, judged};
@@ -117,6 +118,7 @@ fn live(
 ) -> Result<(Run, Vec<Finding>, Names), RunError> {
     let mut workload = subject.workload;
     workload.group = bench.group();
+    workload.limits.extend(no_core());
     let (inside, outside) = match subject.directory {
         Some(directory) => {
             let inside = workload.world.inside(directory.path());

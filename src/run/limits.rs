@@ -70,10 +70,9 @@ pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit>
     };
     let both = |resource, value| one(resource, value, value);
     let Some(world) = &plan.world else {
-        return match plan.confinement.is_some() || !plan.stated.is_empty() {
-            true => bench.limits_without_dumps(),
-            false => bench.own_limits(),
-        };
+        let mut own = bench.own_limits();
+        own.extend(plan.confinement.as_ref().and_then(|_| no_core()));
+        return own;
     };
     let limits = &world.spec.limits;
     let harness = nix::unistd::geteuid().as_raw();
@@ -105,6 +104,17 @@ pub(super) fn of_processes(bench: &Bench<'_>, plan: &Plan) -> Vec<ResourceLimit>
         cpu.map(|soft| one(Resource::RLIMIT_CPU, soft, soft.saturating_add(1))),
     ];
     same.into_iter().chain(own).flatten().collect()
+}
+
+/// The limit by which the kernel writes no core dump and starts no program for one, and which the
+/// process may raise as it may that of the harness.
+pub(super) fn no_core() -> Option<ResourceLimit> {
+    let (_, hard) = getrlimit(Resource::RLIMIT_CORE).ok()?;
+    Some(ResourceLimit {
+        resource: Resource::RLIMIT_CORE,
+        soft: hard.min(1),
+        hard,
+    })
 }
 
 /// The calls that make tasks.
@@ -310,19 +320,6 @@ impl Bench<'_> {
             hard,
         });
         own.into_iter().collect()
-    }
-
-    /// Returns the same, and that no core dump is written into a file, unless a process raises its
-    /// soft limit: the kernel does that by itself, and no call tells of it.
-    #[must_use]
-    pub fn limits_without_dumps(&self) -> Vec<ResourceLimit> {
-        let dumps = ResourceLimit {
-            resource: Resource::RLIMIT_CORE,
-            soft: 0,
-            hard: getrlimit(Resource::RLIMIT_CORE).map_or(0, |(_, hard)| hard),
-        };
-        let own = self.own_limits().into_iter();
-        own.chain([dumps]).collect()
     }
 
     /// Opens a counter of the calls of a task that a limit makes fail, or returns why it cannot.

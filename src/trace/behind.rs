@@ -15,6 +15,9 @@ use syscall_model::{
 /// The parts of a socket's address.
 pub const OF_SOCKETS: [&str; 4] = ["family", "ip", "port", "unix"];
 
+/// The part of a call that limits core dumps: to how many bytes.
+pub const OF_CORES: &str = "core_limit";
+
 /// The parts of what was received: how many descriptors came, and whether by one of a pair of
 /// sockets, or by a socket that the workload was started with.
 const OF_MESSAGES: [&str; 3] = ["descriptors", "of_pair", "handed"];
@@ -43,7 +46,7 @@ impl Writer<'_> {
         }
         if let Some(limit) = core_limit_behind(call, name) {
             let value = limit.map_or(Value::Unread, |limit| Value::Number(limit.into()));
-            parts.push(part("core_limit", value));
+            parts.push(part(OF_CORES, value));
         }
         if let Some(addressed) = addressed(call, name) {
             let values = match addressed {

@@ -15,7 +15,7 @@ mod programs;
 mod runners;
 mod suites;
 mod tools;
-mod unopened;
+mod unasked;
 mod words;
 mod workers;
 

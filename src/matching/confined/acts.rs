@@ -1,6 +1,7 @@
 //! What a deed does of what `expect.confined` speaks of.
 
 use super::ioctls::changes_file;
+use super::kernels::is_loader;
 use super::made::nameless;
 use super::passing::Passing;
 use super::reaches::Sockets;
@@ -43,15 +44,13 @@ pub(super) enum Thing<'d> {
     Privilege(&'static str),
     /// What a descriptor refers to that came with a message.
     Came,
-    /// The file that the kernel makes where a process dies, if one does.
-    CoreDump,
+    /// What the kernel may write of a process that dies, wherever core dumps go.
+    Core,
+    /// A program that a loader executes, which no call names.
+    Loaded,
     /// It was not read.
     Unread,
 }
-
-/// A soft limit in bytes below which no core dump is written (`ELF_EXEC_PAGESIZE`, which is
-/// `binfmt_elf`'s `min_coredump`).
-const LEAST_DUMP: i128 = 4096;
 
 /// `O_CREAT`.
 const MAKES: u32 = 0o100;
@@ -183,18 +182,8 @@ impl<'d> Doer<'d, '_> {
                 }
             }
             "ioctl" => {
-                let request = self.bits("cmd").map(|request| changes_file(request).into());
-                let changes = request.unwrap_or(Answer::Unknown);
+                let changes = self.bits("cmd").map_or(Answer::Unknown, changes_file);
                 add(Realm::Writes, self.file("fd"), done.and(changes));
-            }
-            name if LIMITS.contains(&name) => {
-                let is_given = self.part("core_limit").map(|part| part.value.clone());
-                let is_room = match is_given {
-                    None => Answer::No,
-                    Some(Value::Number(limit)) => (limit >= LEAST_DUMP).into(),
-                    Some(_) => Answer::Unknown,
-                };
-                add(Realm::Writes, Thing::CoreDump, done.and(is_room));
             }
             "mq_unlink" => add(Realm::Writes, self.queue(), done),
             name if UNNAMED.contains(&name) => add(Realm::Writes, Thing::Unread, done),
@@ -208,6 +197,9 @@ impl<'d> Doer<'d, '_> {
                     add(realm, Thing::Came, came);
                 }
             }
+            name if LIMITS.contains(&name) => {
+                add(Realm::Writes, Thing::Core, done.and(self.dumps_core()));
+            }
             // BPF_OBJ_PIN makes a file.
             "bpf" if self.is_number("cmd", &[6]) != Answer::No => {
                 add(Realm::Writes, Thing::Unread, done);
@@ -216,6 +208,9 @@ impl<'d> Doer<'d, '_> {
         }
         if EXECUTES.contains(&self.name) {
             add(Realm::Programs, self.program(), executes);
+            if self.part("path").is_some_and(|path| is_loader(&path)) {
+                add(Realm::Programs, Thing::Loaded, executes);
+            }
         }
         if NETWORK.contains(&self.name)
             && let Some(thing) = self.reaches(sockets)

@@ -1,5 +1,7 @@
 //! Which `ioctl` requests change files or their attributes.
 
+use crate::matching::answer::Answer;
+
 /// The letters of file systems: those of all (`f`, `v`, `X`), of btrfs and clones, of FAT, of F2FS.
 const LETTERS: [u8; 6] = [b'f', b'v', b'X', 0x94, b'r', 0xf5];
 
@@ -52,16 +54,12 @@ const TELLS: &[u32] = &[
     0x8002_f515,
 ];
 
-/// Requests of devices that write by a descriptor that is open for reading, of letters that have
-/// many others.
-const WRITES: &[u32] = &[
-    // TIOCSTI and TIOCLINUX: input is put into a terminal, whoever reads it.
-    0x5412,
-    0x541c,
-    // SG_IO and SG_SCSI_RESET: commands to a disk.
+/// Requests that send commands to a disk, also by a descriptor that is open for reading: SG_IO,
+/// SG_SCSI_RESET; NVME_IOCTL_ADMIN_CMD, _SUBMIT_IO, _IO_CMD, _ADMIN64_CMD, _IO64_CMD and the one of
+/// vectors.
+const COMMANDS: &[u32] = &[
     0x2285,
     0x2284,
-    // NVME_IOCTL_ADMIN_CMD, _SUBMIT_IO, _IO_CMD, _ADMIN64_CMD, _IO64_CMD and its vectors.
     0xc048_4e41,
     0x4030_4e42,
     0xc048_4e43,
@@ -70,8 +68,20 @@ const WRITES: &[u32] = &[
     0xc050_4e49,
 ];
 
+/// Requests of a terminal by which others get input or output that they were not given, or that
+/// redefine what its keys type: TIOCSTI, TIOCCONS; KDSKBENT, KDSKBSENT, KDSKBDIACR, KDSETKEYCODE,
+/// KDSKBDIACRUC. The kernel asks of the descriptor's mode for none of them.
+const FAKES: &[u32] = &[0x5412, 0x541d, 0x4b47, 0x4b49, 0x4b4b, 0x4b4d, 0x4bfb];
+
+/// Does one of many things by a number in memory: it pastes what was selected, or only asks.
+const TIOCLINUX: u32 = 0x541c;
+
 /// Whether a request may change something of its file.
-pub(super) fn changes_file(request: u32) -> bool {
+pub(super) fn changes_file(request: u32) -> Answer {
     let [_, letter, ..] = request.to_le_bytes();
-    WRITES.contains(&request) || LETTERS.contains(&letter) && !TELLS.contains(&request)
+    match request {
+        TIOCLINUX => Answer::Unknown,
+        _ if FAKES.contains(&request) || COMMANDS.contains(&request) => Answer::Yes,
+        _ => (LETTERS.contains(&letter) && !TELLS.contains(&request)).into(),
+    }
 }

@@ -7,6 +7,7 @@
 mod acts;
 mod handed;
 mod ioctls;
+mod kernels;
 mod lasting;
 mod made;
 mod passing;
@@ -27,7 +28,7 @@ use super::blame::{Blamed, Blaming, Tests};
 use super::judge::{Finding, Said, Told};
 use crate::scenario::{BlameBy, Confined, StartedAs, TestRules};
 use crate::trace::{Deed, Normalised, Reached, StableName, Value};
-use acts::{Act, Others, acts};
+use acts::{Act, Others, Thing, acts};
 use lasting::Gone;
 use std::collections::{BTreeMap, BTreeSet};
 use table::closes;
@@ -183,8 +184,11 @@ pub fn confine(
     let tests = Tests::of(&confinement.blaming, trace, &deeds);
     let mut others = Others::of(&deeds);
     let mut offences: BTreeMap<(usize, Realm, Answer), Vec<Offence<'_>>> = BTreeMap::new();
-    for deed in deeds.iter().copied().filter(|deed| !is_start(deed)) {
+    for deed in deeds.iter().copied() {
         for act in acts(deed, confinement.started_as, &mut others) {
+            if is_start(deed) && !matches!(act.thing, Thing::Loaded) {
+                continue;
+            }
             let by = match confinement.finds_tests {
                 true => tests.blame(deed),
                 false => Blamed::Nothing,

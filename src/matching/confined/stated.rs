@@ -87,8 +87,10 @@ pub enum Unsure {
     What,
     /// What a descriptor refers to that another process gave.
     Came,
-    /// Whether a process has left a core dump.
-    CoreDump,
+    /// Whether the kernel wrote a core dump, and where.
+    Core,
+    /// What a loader executed.
+    Loaded,
 }
 
 impl fmt::Display for Unsure {
@@ -97,9 +99,8 @@ impl fmt::Display for Unsure {
             Self::Whether => "whether it was done is not known",
             Self::Which(why) => why,
             Self::Came => "another process gave a descriptor, and what it refers to is not known",
-            Self::CoreDump => {
-                "a process that dies may leave a core dump now, which no call of it shows"
-            }
+            Self::Core => "core dumps were turned on, and the kernel writes one by no call",
+            Self::Loaded => "a loader was executed by itself, and what it executes no call names",
             Self::What => "what it was done to was not read, or has no name",
         })
     }
@@ -312,14 +313,15 @@ fn is_from(deed: &Deed, thing: &Thing<'_>) -> bool {
 }
 
 /// Why it is not known what it is; `None` if it is.
-fn unsure(thing: &Thing<'_>) -> Option<Unsure> {
+pub(super) fn unsure(thing: &Thing<'_>) -> Option<Unsure> {
     match thing {
         Thing::File(part) => {
             let why = crate::matching::named::why_unknown(part)?;
             Some(Unsure::Which(why.to_owned()))
         }
         Thing::Came => Some(Unsure::Came),
-        Thing::CoreDump => Some(Unsure::CoreDump),
+        Thing::Core => Some(Unsure::Core),
+        Thing::Loaded => Some(Unsure::Loaded),
         Thing::Unread => Some(Unsure::What),
         _ => None,
     }

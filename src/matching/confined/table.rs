@@ -51,8 +51,8 @@ impl Realm {
             Self::Writes => {
                 let others = ["bpf", "ioctl", RESTRICTS, "mq_unlink"];
                 [
-                    LIMITS.to_vec(),
                     of_table(WRITTEN),
+                    LIMITS.to_vec(),
                     OPENS.to_vec(),
                     GIVES.to_vec(),
                     RECEIVES.to_vec(),
@@ -92,11 +92,11 @@ pub(super) const MEETS: &[&str] = &["accept", "accept4", "bind", "connect", "lis
 /// Calls that change a file system or what is in it, by something else than a path.
 pub(super) const UNNAMED: &[&str] = &["fsconfig"];
 
-/// Calls that let the kernel write what no call shows: a core dump.
-pub(super) const LIMITS: &[&str] = &["prlimit64", "setrlimit"];
-
 /// The call by which a process may lose the right to open what it still may make.
 pub(super) const RESTRICTS: &str = "landlock_restrict_self";
+
+/// Calls by which core dumps may be turned on.
+pub(super) const LIMITS: &[&str] = &["prlimit64", "setrlimit"];
 
 /// Calls that execute programs.
 pub(super) const EXECUTES: &[&str] = &["execve", "execveat"];

@@ -3,7 +3,7 @@
 use super::Offence;
 use super::acts::{Act, Thing};
 use super::lasting::Gone;
-use super::stated::Unsure;
+use super::stated::unsure;
 use super::table::Realm;
 use super::worlds::{Allowed, Worlds, is_no_file, memory_of};
 use crate::matching::answer::Answer;
@@ -89,10 +89,7 @@ pub(super) fn undecided(
         _ if first.act.is_done == Answer::Unknown => {
             Some("whether it was done is not known".to_owned())
         }
-        Thing::File(part) => named::why_unknown(part).map(str::to_owned),
-        Thing::Came => Some(Unsure::Came.to_string()),
-        Thing::CoreDump => Some(Unsure::CoreDump.to_string()),
-        _ => None,
+        thing => unsure(thing).map(|why| why.to_string()),
     };
     let is_doubtful = matches!(first.by, Blamed::OneOf(_));
     let why = why.or_else(|| is_doubtful.then(|| "which test did it is not known".to_owned()));
@@ -231,7 +228,7 @@ pub(super) fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) 
         Thing::Family(family) => format!("family:{family}"),
         Thing::Raw => "raw".to_owned(),
         Thing::Privilege(name) => (*name).to_owned(),
-        Thing::Came | Thing::CoreDump | Thing::Unread => return None,
+        Thing::Came | Thing::Core | Thing::Loaded | Thing::Unread => return None,
     })
 }
 

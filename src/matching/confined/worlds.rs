@@ -140,7 +140,8 @@ impl<'c> Worlds<'c> {
                 let mut allowed = rules.privileges.iter().flatten();
                 allowed.any(|allowed| allowed == name).into()
             }
-            (Thing::CoreDump, _) => Answer::Unknown,
+            // A core dump need not be written, and a loader may only tell of a program.
+            (Thing::Core | Thing::Loaded, _) => Answer::Unknown,
             (Thing::Came | Thing::Unread, realm) => {
                 Answer::unless_more(false, self.allows_any(realm))
             }

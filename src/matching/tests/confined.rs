@@ -116,7 +116,6 @@ fn each_way_of_writing_is_confined_and_reading_is_not() {
         ),
         ("ioctl(fd=<3 $DIR/x #1>, cmd=1074292226) = 0", "not x"),
         ("ioctl(fd=<3 $DIR/x #1>, cmd=21505) = 0", "allowed"),
-        ("ioctl(fd=<3 $DIR/x #1>, cmd=21522) = 0", "not x"),
         ("bind(fd=<3 unix #1>, family=1, unix=p\"s\") = 0", "not s"),
         ("ftruncate64(fd=<3 $DIR/x #1>) = 0", "not x"),
         ("fchmod(fd=<3>) = 0", "unknown"),

@@ -1,8 +1,6 @@
 //! Every call of the kernel has a place in the tables of `confined`, or was found to need none.
 
-use super::confined::{strings, word};
 use crate::matching::confined::all_calls;
-use crate::scenario::Confined;
 use std::collections::BTreeSet;
 use syscall_model::names::{self, Abi};
 use syscall_model::natives_of;
@@ -79,21 +77,4 @@ fn every_call_is_in_a_table_or_was_found_harmless() {
         .filter(|it| !known.contains(*it))
         .collect();
     assert!(gone.is_empty(), "no calls: {gone:?}");
-}
-
-#[test]
-fn a_limit_that_lets_the_kernel_dump_core_is_no_pass() {
-    let rules = Confined {
-        writes: strings(&["data/**"]),
-        ..Confined::default()
-    };
-    for (line, said) in [
-        ("setrlimit(resource=4) = 0", "allowed"),
-        ("setrlimit(resource=4, core_limit=4095) = 0", "allowed"),
-        ("setrlimit(resource=4, core_limit=4096) = EPERM", "allowed"),
-        ("setrlimit(resource=4, core_limit=4096) = 0", "unknown"),
-        ("prlimit64(core_limit=<unread>) = 0", "unknown"),
-    ] {
-        assert_eq!(word(&rules, &format!("P1 {line}")), said, "{line}");
-    }
 }
