@@ -43,7 +43,10 @@ pub(super) enum Thing<'d> {
     /// A change of privileges, by the call's native name.
     Privilege(&'static str),
     /// What a descriptor refers to that came with a message.
-    Came,
+    Came {
+        /// Whether the name service's cache gave it, or the run itself.
+        of_system: bool,
+    },
     /// What the kernel may write of a process that dies, wherever core dumps go.
     Core,
     /// A program that a loader executes, which no call names.
@@ -192,9 +195,9 @@ impl<'d> Doer<'d, '_> {
                 add(Realm::Reads, Thing::Unread, done);
             }
             name if RECEIVES.contains(&name) => {
-                let came = self.came();
+                let (of_system, came) = self.came();
                 for realm in [Realm::Writes, Realm::Reads, Realm::Network] {
-                    add(realm, Thing::Came, came);
+                    add(realm, Thing::Came { of_system }, came);
                 }
             }
             name if LIMITS.contains(&name) => {

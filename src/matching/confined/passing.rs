@@ -1,8 +1,9 @@
 //! Descriptors that come with messages (`SCM_RIGHTS`): from the run itself, or from elsewhere.
 
 use super::acts::Doer;
-use super::table::SYSTEM_SOCKETS;
+use super::table::{MEETS, SYSTEM_SOCKETS};
 use crate::matching::answer::Answer;
+use crate::matching::field::numbers;
 use crate::trace::{Deed, Part, Reached, Value};
 use std::collections::BTreeMap;
 
@@ -56,9 +57,10 @@ impl Passing {
     /// Adds what succeeded; `None` where it is not known of which sockets it was.
     fn add(&mut self, deed: &Deed) -> Option<()> {
         let is_accepted = deed.name.starts_with("accept");
-        if !is_accepted && !matches!(&*deed.name, "bind" | "connect" | "listen") {
+        if !is_accepted && !MEETS.contains(&&*deed.name) {
             return Some(());
         }
+        self.is_foreign(deed);
         let returned = &deed.returns.as_ref()?.value;
         let is_failed = match returned {
             Value::Error(_) | Value::Never => true,
@@ -68,6 +70,11 @@ impl Passing {
         };
         if is_failed {
             return Some(());
+        }
+        if &*deed.name == "socket" {
+            // What has no peer takes messages from every one, by a name that the kernel may give it
+            // as it sends (`SO_PASSCRED` in unix(7)).
+            return (!is_datagram(deed)).then_some(());
         }
         let own = deed.description("fd")?;
         if is_accepted {
@@ -89,8 +96,12 @@ impl Passing {
         }
         let unix = deed.part("unix")?;
         if unix.value == Value::Nothing {
-            self.sockets.insert(own, End::Other);
-            return Some(());
+            let old = self.sockets.insert(own, End::Other);
+            // Without a family it loses its peer, and is as one that never had any.
+            let is_without =
+                &*deed.name == "connect" && bits(deed, "family").is_none_or(|it| it == 0);
+            let is_lost = is_without && !matches!(old, Some(End::Other));
+            return (!is_lost).then_some(());
         }
         let name = name_of(&unix)?;
         let uses = self.names.entry(name.clone()).or_default();
@@ -108,15 +119,37 @@ impl Passing {
         Some(())
     }
 
+    /// Notes a socket that is meant to be connected to an address of another family.
+    fn is_foreign(&mut self, deed: &Deed) {
+        let is_other = deed
+            .part("unix")
+            .is_some_and(|it| it.value == Value::Nothing);
+        let has_family = bits(deed, "family").is_some_and(|family| family != 0);
+        if let Some(own) = deed.description("fd")
+            && (is_other && has_family)
+        {
+            self.sockets.entry(own).or_insert(End::Other);
+        }
+    }
+
     /// Whether what comes by a socket was sent by a process of the run: by one that is connected to
-    /// another of the run, or by any, if all are.
-    fn is_within(&self, socket: Option<u64>) -> bool {
+    /// another of the run, or by any, if all are. The name service's cache is of the run if
+    /// `takes_system`.
+    fn is_within(&self, socket: Option<u64>, is_of_pair: bool, takes_system: bool) -> bool {
         let is_of_run = |name: &Vec<u8>| {
             let is_system = SYSTEM_SOCKETS.iter().any(|it| it.as_bytes() == name);
-            is_system || self.names.get(name).is_some_and(Uses::are_within)
+            match is_system {
+                true => takes_system,
+                false => self.names.get(name).is_some_and(Uses::are_within),
+            }
         };
+        let is_known = socket.is_some_and(|it| self.sockets.contains_key(&it));
+        // The other one of a pair may have been given away by a connection that leads outside.
         if !self.has_unknown && self.names.keys().all(is_of_run) {
             return true;
+        }
+        if is_of_pair && !is_known {
+            return false;
         }
         match socket.and_then(|it| self.sockets.get(&it)) {
             Some(End::Connected(name) | End::Accepted(name)) => is_of_run(name),
@@ -126,27 +159,47 @@ impl Passing {
 }
 
 impl Doer<'_, '_> {
-    /// Whether descriptors came with a message that no process of the run sent.
-    pub(super) fn came(&self) -> Answer {
+    /// Whether descriptors came with a message that no process of the run sent, and whether that was
+    /// none but the name service's cache.
+    pub(super) fn came(&self) -> (bool, Answer) {
         let is = |word: &str| {
             let part = self.part(word);
             part.is_some_and(|it| matches!(it.value, Value::Number(_)))
         };
         let socket = self.deed.description("fd");
-        if is("of_pair") || (!is("handed") && self.passing.is_within(socket)) {
-            return Answer::No;
+        let is_within = |takes_system| {
+            let is_of_pair = is("of_pair");
+            !is("handed") && self.passing.is_within(socket, is_of_pair, takes_system)
+        };
+        if is_within(false) {
+            return (false, Answer::No);
         }
         let done = match self.error() {
             // They are installed before their numbers are written.
             Some("EFAULT") => Answer::Unknown,
             _ => self.done(),
         };
-        match self.part("descriptors").map(|it| it.value.clone()) {
+        let came = match self.part("descriptors").map(|it| it.value.clone()) {
             None | Some(Value::Nothing) => Answer::No,
             Some(Value::Number(_)) => done,
             Some(_) => done.and(Answer::Unknown),
-        }
+        };
+        (is_within(true), came)
     }
+}
+
+/// Whether a call may make a Unix socket that sends and receives without a connection.
+fn is_datagram(deed: &Deed) -> bool {
+    const UNIX: u32 = 1;
+    const DATAGRAM: u32 = 2;
+    let is_unix = bits(deed, "family").is_none_or(|family| family == UNIX);
+    is_unix && bits(deed, "type").is_none_or(|kind| kind & 0xf == DATAGRAM)
+}
+
+/// The bits of a part that has as many as an `int`; `None` where they were not read.
+fn bits(deed: &Deed, word: &str) -> Option<u32> {
+    let part = deed.part(word)?;
+    numbers(&part.value).first().map(|number| *number as u32)
 }
 
 /// A name as the same one is known by in all calls; `None` where it was not read or is not known.

@@ -203,6 +203,9 @@ impl Done {
             Realm::Privileges => Deeds::Privileges,
         };
         let is_file = |thing: &Thing<'_>| matches!(thing, Thing::File(part) if is_no_file(part));
+        if matches!(act.thing, Thing::Came { of_system: true }) {
+            return None;
+        }
         // A pipe or a socket is in no folder.
         if is_file(&act.thing) && what != Deeds::Executed {
             return None;
@@ -319,7 +322,7 @@ pub(super) fn unsure(thing: &Thing<'_>) -> Option<Unsure> {
             let why = crate::matching::named::why_unknown(part)?;
             Some(Unsure::Which(why.to_owned()))
         }
-        Thing::Came => Some(Unsure::Came),
+        Thing::Came { .. } => Some(Unsure::Came),
         Thing::Core => Some(Unsure::Core),
         Thing::Loaded => Some(Unsure::Loaded),
         Thing::Unread => Some(Unsure::What),

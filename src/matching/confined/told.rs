@@ -228,7 +228,7 @@ pub(super) fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) 
         Thing::Family(family) => format!("family:{family}"),
         Thing::Raw => "raw".to_owned(),
         Thing::Privilege(name) => (*name).to_owned(),
-        Thing::Came | Thing::Core | Thing::Loaded | Thing::Unread => return None,
+        Thing::Came { .. } | Thing::Core | Thing::Loaded | Thing::Unread => return None,
     })
 }
 

@@ -140,9 +140,10 @@ impl<'c> Worlds<'c> {
                 let mut allowed = rules.privileges.iter().flatten();
                 allowed.any(|allowed| allowed == name).into()
             }
+            (Thing::Came { of_system: true }, _) if rules.has_system => Answer::Yes,
             // A core dump need not be written, and a loader may only tell of a program.
             (Thing::Core | Thing::Loaded, _) => Answer::Unknown,
-            (Thing::Came | Thing::Unread, realm) => {
+            (Thing::Came { .. } | Thing::Unread, realm) => {
                 Answer::unless_more(false, self.allows_any(realm))
             }
         }

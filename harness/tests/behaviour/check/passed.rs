@@ -3,7 +3,7 @@
 use super::{Project, ruled, summary};
 use crate::support::require::{program, require, right_to_trace};
 use std::os::fd::OwnedFd;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::process::{Child, Command};
 
 /// Gives a file, open for writing, to each client of the socket on standard input.
@@ -30,10 +30,15 @@ struct Giver(Child);
 impl Giver {
     fn of(project: &Project) -> Self {
         let door = UnixListener::bind(project.join("door")).expect("a socket");
+        Self::by(project, door.into(), GIVES)
+    }
+
+    /// One that does this with the socket on standard input.
+    fn by(project: &Project, door: OwnedFd, script: &str) -> Self {
         let giver = Command::new("python3")
-            .args(["-I", "-S", "-B", "-c", GIVES])
+            .args(["-I", "-S", "-B", "-c", script])
             .current_dir(project.path())
-            .stdin(OwnedFd::from(door))
+            .stdin(door)
             .spawn();
         Self(giver.expect("python3"))
     }
@@ -70,6 +75,81 @@ fn a_descriptor_that_another_process_gives_is_not_known_and_no_pass() {
     let _giver = Giver::of(&project);
     let lines = project.stated("python3 -I -S -B takes.py");
     assert_eq!(summary(&lines)["complete"], false);
+}
+
+/// Gives a file, open for writing, to each that sends to the socket on standard input.
+const ANSWERS: &str = "\
+import os, socket, struct
+door = socket.socket(fileno=0)
+given = struct.pack('i', os.open('given', os.O_WRONLY | os.O_CREAT))
+while True:
+    _, _, _, sender = door.recvmsg(9)
+    door.sendmsg([b'here'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, given)], 0, sender)
+";
+
+#[test]
+fn a_descriptor_that_comes_by_a_socket_without_a_peer_is_not_known_and_no_pass() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    for (name, makes) in [
+        (
+            "sent to",
+            "s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)",
+        ),
+        (
+            "of a pair that has another peer",
+            "s, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\ns.connect('door')",
+        ),
+    ] {
+        let project = ruled("expect: { confined: { writes: [] } }\n");
+        let door = UnixDatagram::bind(project.join("door")).expect("a socket");
+        let _giver = Giver::by(&project, door.into(), ANSWERS);
+        let takes = format!(
+            "import os, socket\n{makes}\n\
+             s.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)\n\
+             s.sendto(b'x', 'door')\n\
+             s.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)\n\
+             os.write(socket.recv_fds(s, 9, 1)[1][0], b'x')\n"
+        );
+        project.write(
+            "takes.py",
+            &takes.replace("s.connect('door')\n", "s.connect('door')\n"),
+        );
+        let run = project.checked("python3 -I -S -B takes.py");
+        assert_eq!(project.read("given"), "x", "{name}: {}", run.stderr);
+        run.assert_status(1);
+        for said in ["incomplete", "another process gave a descriptor"] {
+            assert!(run.stderr.contains(said), "{name}: {}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_descriptor_that_comes_by_a_pair_whose_other_end_was_given_away_is_not_known_and_no_pass() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let takes = "import os, socket\n\
+                 one, other = socket.socketpair()\n\
+                 door = socket.socket(socket.AF_UNIX)\n\
+                 door.connect('door')\n\
+                 socket.send_fds(door, [b'x'], [one.fileno()])\n\
+                 os.write(socket.recv_fds(other, 9, 1)[1][0], b'x')\n";
+    let gives = "import os, socket\n\
+                 client, _ = socket.socket(fileno=0).accept()\n\
+                 came = socket.socket(fileno=socket.recv_fds(client, 9, 1)[1][0])\n\
+                 given = os.open('given', os.O_WRONLY | os.O_CREAT)\n\
+                 socket.send_fds(came, [b'here'], [given])\n\
+                 client.recv(1)\n";
+    let project = ruled("expect: { confined: { writes: [] } }\n");
+    let door = UnixListener::bind(project.join("door")).expect("a socket");
+    let _giver = Giver::by(&project, door.into(), gives);
+    project.write("takes.py", takes);
+    let run = project.checked("python3 -I -S -B takes.py");
+    assert_eq!(project.read("given"), "x", "{}", run.stderr);
+    run.assert_status(1);
+    for said in ["incomplete", "another process gave a descriptor"] {
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
 }
 
 #[test]
