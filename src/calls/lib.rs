@@ -56,7 +56,7 @@ pub use peers::{
     Addressed, SocketAddress, address_place, addressed, core_limit_behind, flags_behind,
     is_told_address, modes_behind, names_of_flags_behind,
 };
-pub use received::{Received, received};
+pub use received::{Received, gives_by_handed, received};
 pub use relatives::{has_all_of, natives_of};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use sources::{Remembered, Sources};

@@ -41,6 +41,24 @@ pub fn received(call: &Call, name: &str) -> Option<Received> {
     })
 }
 
+/// Whether a call by its native name may give descriptors to another process, by a socket that the
+/// workload was started with.
+#[must_use]
+pub fn gives_by_handed(call: &Call, name: &str) -> bool {
+    const LENGTH: std::ops::Range<usize> = 40..48;
+    if !matches!(name, "sendmsg" | "sendmmsg") {
+        return false;
+    }
+    let is_handed = match call.files.argument(0) {
+        Lookup::Open(file) => matches!(file.kind, FileKind::Given(_)),
+        _ => false,
+    };
+    let message = call.memory.piece(1, Moment::Enter);
+    let message = message.filter(|_| name == "sendmsg" && call.abi == Abi::native());
+    let has_none = |piece: &Piece| piece.read().and_then(|it| it.get(LENGTH)) == Some(&[0; 8]);
+    is_handed && !message.is_some_and(has_none)
+}
+
 /// Whether a received message is known to have come without control messages: `msg_controllen` of
 /// its `struct msghdr`, before or after.
 pub(crate) fn is_bare(call: &Call) -> bool {

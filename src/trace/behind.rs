@@ -9,7 +9,7 @@ use syscall_model::files::{FileKind, Lookup};
 use syscall_model::names::{self, Abi};
 use syscall_model::{
     Addressed, Call, Shown, SocketAddress, address_place, addressed, core_limit_behind,
-    flags_behind, modes_behind, names_of_flags_behind, natives_of, received,
+    flags_behind, gives_by_handed, modes_behind, names_of_flags_behind, natives_of, received,
 };
 
 /// The parts of a socket's address.
@@ -59,6 +59,9 @@ impl Writer<'_> {
             };
             let named = OF_SOCKETS.into_iter().zip(values);
             parts.extend(named.map(|(name, value)| part(name, value)));
+        }
+        if gives_by_handed(call, name) {
+            parts.push(part("handed", Value::Number(1)));
         }
         if let Some(received) = received(call, name) {
             let number = |number: usize| match number {

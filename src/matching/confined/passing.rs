@@ -76,6 +76,9 @@ impl Passing {
             // as it sends (`SO_PASSCRED` in unix(7)).
             return (!is_datagram(deed)).then_some(());
         }
+        if deed.name.starts_with("send") {
+            return self.keeps(deed).then_some(());
+        }
         let own = deed.description("fd")?;
         if is_accepted {
             let name = match self.sockets.get(&own)? {
@@ -119,6 +122,19 @@ impl Passing {
         Some(())
     }
 
+    /// Whether a message is known to give no descriptor to a process outside: by no socket that the
+    /// workload was started with, and to no name but by the connection of its socket.
+    fn keeps(&self, deed: &Deed) -> bool {
+        let own = deed.description("fd");
+        if matches!(own.and_then(|it| self.sockets.get(&it)), Some(End::Other)) {
+            return true;
+        }
+        let is_named = deed
+            .part("unix")
+            .is_none_or(|it| it.value != Value::Nothing);
+        deed.part("handed").is_none() && !is_named
+    }
+
     /// Notes a socket that is meant to be connected to an address of another family.
     fn is_foreign(&mut self, deed: &Deed) {
         let is_other = deed
@@ -159,8 +175,8 @@ impl Passing {
 }
 
 impl Doer<'_, '_> {
-    /// Whether descriptors came with a message that no process of the run sent, and whether that was
-    /// none but the name service's cache.
+    /// Whether descriptors came with a message that no process of the run sent, and whether that
+    /// was none but the name service's cache.
     pub(super) fn came(&self) -> (bool, Answer) {
         let is = |word: &str| {
             let part = self.part(word);

@@ -87,7 +87,9 @@ pub(super) const GIVES: &[&str] = &["fanotify_init", "pidfd_getfd"];
 pub(super) const RECEIVES: &[&str] = &["recvmmsg", "recvmsg"];
 
 /// Calls that say which sockets of the run are connected with each other, and which need not be.
-pub(super) const MEETS: &[&str] = &["accept", "accept4", "bind", "connect", "listen", "socket"];
+pub(super) const MEETS: &[&str] = &[
+    "accept", "accept4", "bind", "connect", "listen", "sendmmsg", "sendmsg", "socket",
+];
 
 /// Calls that change a file system or what is in it, by something else than a path.
 pub(super) const UNNAMED: &[&str] = &["fsconfig"];

@@ -141,11 +141,10 @@ impl<'c> Worlds<'c> {
                 allowed.any(|allowed| allowed == name).into()
             }
             (Thing::Came { of_system: true }, _) if rules.has_system => Answer::Yes,
-            // A core dump need not be written, and a loader may only tell of a program.
-            (Thing::Core | Thing::Loaded, _) => Answer::Unknown,
-            (Thing::Came { .. } | Thing::Unread, realm) => {
-                Answer::unless_more(false, self.allows_any(realm))
-            }
+            // What came may be a pipe. A core dump need not be written, and a loader may only tell
+            // of a program.
+            (Thing::Came { .. } | Thing::Core | Thing::Loaded, _) => Answer::Unknown,
+            (Thing::Unread, realm) => Answer::unless_more(false, self.allows_any(realm)),
         }
     }
 

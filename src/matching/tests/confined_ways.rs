@@ -29,3 +29,16 @@ fn input_that_is_faked_into_a_terminal_is_written() {
         assert_eq!(word(&no_writes(), &call), said, "{line}");
     }
 }
+
+#[test]
+fn what_the_name_services_cache_gives_is_of_the_run_by_the_preset_alone() {
+    let lines = "P1 connect(fd=<3 unix:1 #1>, family=1, unix=p\"/run/nscd/socket\") = 0\n\
+                 P1 recvmsg(fd=<3 unix:1 #1>, descriptors=1) = 8";
+    for (has_system, said) in [(true, "allowed"), (false, "unknown")] {
+        let rules = Confined {
+            has_system,
+            ..no_writes()
+        };
+        assert_eq!(word(&rules, lines), said, "{has_system}");
+    }
+}

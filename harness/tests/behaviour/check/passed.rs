@@ -153,6 +153,63 @@ fn a_descriptor_that_comes_by_a_pair_whose_other_end_was_given_away_is_not_known
 }
 
 #[test]
+fn a_descriptor_that_comes_by_a_pair_is_not_known_where_one_was_given_away_without_a_connection() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let gives = "import os, socket\n\
+                 door = socket.socket(fileno=0)\n\
+                 came = socket.socket(fileno=socket.recv_fds(door, 9, 1)[1][0])\n\
+                 given = os.open('given', os.O_WRONLY | os.O_CREAT)\n\
+                 socket.send_fds(came, [b'here'], [given])\n\
+                 came.recv(1)\n";
+    let gives_away = [
+        "socket.send_fds(socket.socket(fileno=0), [b'x'], [one.fileno()])",
+        "by, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\n\
+         one_now = struct.pack('i', one.fileno())\n\
+         by.sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, one_now)], 0, 'door')",
+    ];
+    for (by_name, away) in [false, true].into_iter().zip(gives_away) {
+        let project = ruled("expect: { confined: { writes: [] } }\n");
+        let (near, far) = UnixStream::pair().expect("a pair");
+        let door: OwnedFd = match by_name {
+            true => UnixDatagram::bind(project.join("door"))
+                .expect("a socket")
+                .into(),
+            false => near.into(),
+        };
+        let _giver = Giver::by(&project, door, gives);
+        let takes = format!(
+            "import os, socket, struct\n\
+             one, other = socket.socketpair()\n\
+             {away}\n\
+             os.write(socket.recv_fds(other, 9, 1)[1][0], b'x')\n"
+        );
+        let python = [
+            "check",
+            "rules.yaml",
+            "--",
+            "python3",
+            "-I",
+            "-S",
+            "-B",
+            "-c",
+        ];
+        let mut check = project.program(&[&python[..], &[&takes]].concat());
+        let run = check
+            .stdin(OwnedFd::from(far))
+            .output()
+            .expect("the harness");
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(project.read("given"), "x", "{away}: {said}");
+        assert_eq!(run.status.code(), Some(1), "{away}: {said}");
+        assert!(
+            said.contains("another process gave a descriptor"),
+            "{away}: {said}"
+        );
+    }
+}
+
+#[test]
 fn a_descriptor_that_comes_by_a_socket_that_the_command_was_started_with_is_not_known() {
     require!(right_to_trace());
     require!(program("python3"));
