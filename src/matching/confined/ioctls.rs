@@ -1,4 +1,4 @@
-//! Which `ioctl` requests change files or their attributes.
+//! Which `ioctl` requests change files, their attributes, terminals or devices.
 
 use crate::matching::answer::Answer;
 
@@ -54,10 +54,44 @@ const TELLS: &[u32] = &[
     0x8002_f515,
 ];
 
-/// Requests that send commands to a disk, also by a descriptor that is open for reading: SG_IO,
-/// SG_SCSI_RESET; NVME_IOCTL_ADMIN_CMD, _SUBMIT_IO, _IO_CMD, _ADMIN64_CMD, _IO64_CMD and the one of
-/// vectors.
-const COMMANDS: &[u32] = &[
+/// Requests of a terminal by which others get input or output that they were not given, or that
+/// redefine what its keys type: TIOCSTI, TIOCCONS; KDSKBENT, KDSKBSENT, KDSKBDIACR, KDSETKEYCODE,
+/// KDSKBDIACRUC. The kernel asks of the descriptor's mode for none of them.
+const FAKES: &[u32] = &[0x5412, 0x541d, 0x4b47, 0x4b49, 0x4b4b, 0x4b4d, 0x4bfb];
+
+/// Requests that change a device, or make or remove one, though it be open for reading alone.
+const DEVICES: &[u32] = &[
+    // BLKROSET, BLKRRPART, BLKPG, BLKDISCARD, BLKSECDISCARD, BLKZEROOUT.
+    0x125d,
+    0x125f,
+    0x1269,
+    0x1277,
+    0x127d,
+    0x127f,
+    // LOOP_SET_FD, LOOP_CLR_FD, LOOP_SET_STATUS, LOOP_SET_STATUS64, LOOP_CHANGE_FD,
+    // LOOP_SET_CAPACITY, LOOP_SET_DIRECT_IO, LOOP_SET_BLOCK_SIZE, LOOP_CONFIGURE.
+    0x4c00,
+    0x4c01,
+    0x4c02,
+    0x4c04,
+    0x4c06,
+    0x4c07,
+    0x4c08,
+    0x4c09,
+    0x4c0a,
+    // LOOP_CTL_ADD, LOOP_CTL_REMOVE, LOOP_CTL_GET_FREE, which adds one where none is free.
+    0x4c80,
+    0x4c81,
+    0x4c82,
+    // RTC_SET_TIME.
+    0x4024_700a,
+];
+
+/// Requests that pass a command to a disk, which may be any: SCSI_IOCTL_SEND_COMMAND, SG_IO,
+/// SG_SCSI_RESET, and those of NVMe (NVME_IOCTL_ADMIN_CMD, _SUBMIT_IO, _IO_CMD, _ADMIN64_CMD,
+/// _IO64_CMD and its form of vectors). The first one has the number of FIBMAP, which only tells.
+const PASSES: &[u32] = &[
+    0x0001,
     0x2285,
     0x2284,
     0xc048_4e41,
@@ -68,11 +102,6 @@ const COMMANDS: &[u32] = &[
     0xc050_4e49,
 ];
 
-/// Requests of a terminal by which others get input or output that they were not given, or that
-/// redefine what its keys type: TIOCSTI, TIOCCONS; KDSKBENT, KDSKBSENT, KDSKBDIACR, KDSETKEYCODE,
-/// KDSKBDIACRUC. The kernel asks of the descriptor's mode for none of them.
-const FAKES: &[u32] = &[0x5412, 0x541d, 0x4b47, 0x4b49, 0x4b4b, 0x4b4d, 0x4bfb];
-
 /// Does one of many things by a number in memory: it pastes what was selected, or only asks.
 const TIOCLINUX: u32 = 0x541c;
 
@@ -81,7 +110,8 @@ pub(super) fn changes_file(request: u32) -> Answer {
     let [_, letter, ..] = request.to_le_bytes();
     match request {
         TIOCLINUX => Answer::Unknown,
-        _ if FAKES.contains(&request) || COMMANDS.contains(&request) => Answer::Yes,
+        _ if PASSES.contains(&request) => Answer::Unknown,
+        _ if FAKES.contains(&request) || DEVICES.contains(&request) => Answer::Yes,
         _ => (LETTERS.contains(&letter) && !TELLS.contains(&request)).into(),
     }
 }

@@ -18,8 +18,6 @@ fn input_that_is_faked_into_a_terminal_is_written() {
         ("cmd=21533) = 0", "not /dev/tty1"),
         ("cmd=19273) = 0", "not /dev/tty1"),
         ("cmd=21532) = 0", "unknown"),
-        // SG_IO.
-        ("cmd=8837) = 0", "not /dev/tty1"),
         ("cmd=21522) = EIO", "allowed"),
         // TIOCGWINSZ, TCSETS.
         ("cmd=21523) = 0", "allowed"),
@@ -40,5 +38,26 @@ fn what_the_name_services_cache_gives_is_of_the_run_by_the_preset_alone() {
             ..no_writes()
         };
         assert_eq!(word(&rules, lines), said, "{has_system}");
+    }
+}
+
+#[test]
+fn a_device_that_is_open_for_reading_is_changed_by_requests() {
+    for (request, said) in [
+        // BLKDISCARD, LOOP_SET_FD, LOOP_CTL_ADD, RTC_SET_TIME.
+        (0x1277_u32, "not /dev/it"),
+        (0x4c00, "not /dev/it"),
+        (0x4c80, "not /dev/it"),
+        (0x4024_700a, "not /dev/it"),
+        // SG_IO, NVME_IOCTL_ADMIN_CMD.
+        (0x2285, "unknown"),
+        (0xc048_4e41, "unknown"),
+        // BLKGETSIZE64, LOOP_GET_STATUS64, RTC_RD_TIME.
+        (0x8008_1272, "allowed"),
+        (0x4c05, "allowed"),
+        (0x8024_7009, "allowed"),
+    ] {
+        let call = format!("P1 ioctl(fd=<3 /dev/it #1>, cmd={request}) = 0");
+        assert_eq!(word(&no_writes(), &call), said, "{request:x}");
     }
 }
