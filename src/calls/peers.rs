@@ -206,6 +206,14 @@ fn is_without_name(message: &[u8]) -> bool {
     pointer.is_some_and(|bytes| *bytes == [0; 8]) || length.is_some_and(|bytes| *bytes == [0; 4])
 }
 
+/// The first bytes of what an argument of a native call points to, at its entry; `None` where they
+/// were not read.
+fn first_bytes<const N: usize>(call: &Call, place: usize) -> Option<[u8; N]> {
+    let piece = call.memory.piece(place, Moment::Enter);
+    let piece = piece.filter(|_| call.abi == Abi::native());
+    piece?.read()?.first_chunk().copied()
+}
+
 /// What a call that sets a clock changes of it (`timex.modes`): `adjtimex` and `clock_adjtime`.
 /// `None` for another call, an error where that was not read.
 #[must_use]
@@ -215,10 +223,7 @@ pub fn modes_behind(call: &Call, name: &str) -> Option<Result<u32, ()>> {
         "clock_adjtime" => 1,
         _ => return None,
     };
-    let piece = call.memory.piece(place, Moment::Enter);
-    let piece = piece.filter(|_| call.abi == Abi::native());
-    let modes = piece.and_then(|piece| piece.read()?.first_chunk());
-    Some(modes.map(|bytes| u32::from_ne_bytes(*bytes)).ok_or(()))
+    Some(first_bytes(call, place).map(u32::from_ne_bytes).ok_or(()))
 }
 
 /// To how many bytes a call limits core dumps (`rlim_cur`): `prlimit64` and `setrlimit`. `None` for
@@ -238,10 +243,7 @@ pub fn core_limit_behind(call: &Call, name: &str) -> Option<Result<u64, ()>> {
     if word(resource) as u32 != RLIMIT_CORE || word(place) == 0 {
         return None;
     }
-    let piece = call.memory.piece(place, Moment::Enter);
-    let piece = piece.filter(|_| call.abi == Abi::native());
-    let soft = piece.and_then(|piece| piece.read()?.first_chunk());
-    Some(soft.map(|bytes| u64::from_ne_bytes(*bytes)).ok_or(()))
+    Some(first_bytes(call, place).map(u64::from_ne_bytes).ok_or(()))
 }
 
 /// The argument behind which a call has its flags, and their names.
@@ -265,10 +267,7 @@ pub fn names_of_flags_behind(name: &str) -> Option<&'static Constants> {
 #[must_use]
 pub fn flags_behind(call: &Call, name: &str) -> Option<Result<u64, ()>> {
     let (place, _) = place_of_flags(name)?;
-    let piece = call.memory.piece(place, Moment::Enter);
-    let piece = piece.filter(|_| call.abi == Abi::native());
-    let flags = piece.and_then(|piece| piece.read()?.first_chunk());
-    Some(flags.map(|bytes| u64::from_ne_bytes(*bytes)).ok_or(()))
+    Some(first_bytes(call, place).map(u64::from_ne_bytes).ok_or(()))
 }
 
 #[cfg(test)]

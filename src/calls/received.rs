@@ -41,11 +41,13 @@ pub fn received(call: &Call, name: &str) -> Option<Received> {
     })
 }
 
+/// Where `msg_controllen` lies in a native `struct msghdr`.
+const CONTROL_LENGTH: std::ops::Range<usize> = 40..48;
+
 /// Whether a call by its native name may give descriptors to another process, by a socket that the
 /// workload was started with.
 #[must_use]
 pub fn gives_by_handed(call: &Call, name: &str) -> bool {
-    const LENGTH: std::ops::Range<usize> = 40..48;
     if !matches!(name, "sendmsg" | "sendmmsg") {
         return false;
     }
@@ -55,16 +57,17 @@ pub fn gives_by_handed(call: &Call, name: &str) -> bool {
     };
     let message = call.memory.piece(1, Moment::Enter);
     let message = message.filter(|_| name == "sendmsg" && call.abi == Abi::native());
-    let has_none = |piece: &Piece| piece.read().and_then(|it| it.get(LENGTH)) == Some(&[0; 8]);
+    let has_none =
+        |piece: &Piece| piece.read().and_then(|it| it.get(CONTROL_LENGTH)) == Some(&[0; 8]);
     is_handed && !message.is_some_and(has_none)
 }
 
 /// Whether a received message is known to have come without control messages: `msg_controllen` of
 /// its `struct msghdr`, before or after.
 pub(crate) fn is_bare(call: &Call) -> bool {
-    const LENGTH: std::ops::Range<usize> = 40..48;
-    let has_none =
-        |piece: &Piece| piece.state != State::Unread && piece.bytes.get(LENGTH) == Some(&[0; 8]);
+    let has_none = |piece: &Piece| {
+        piece.state != State::Unread && piece.bytes.get(CONTROL_LENGTH) == Some(&[0; 8])
+    };
     call.name() == Some("recvmsg")
         && call.abi == Abi::native()
         && call.memory.strings(1).any(has_none)
