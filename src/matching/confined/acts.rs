@@ -318,11 +318,9 @@ impl<'d> Doer<'d, '_> {
         }
     }
 
-    /// The bits of a part, as many as an `int` has: the kernel does not look at the others. `None`
-    /// where they were not read.
+    /// [`bits()`] of its deed.
     pub(super) fn bits(&self, word: &str) -> Option<u32> {
-        let part = self.part(word)?;
-        numbers(&part.value).first().map(|number| *number as u32)
+        bits(self.deed, word)
     }
 
     pub(super) fn is_number(&self, word: &str, wanted: &[u32]) -> Answer {
@@ -350,6 +348,13 @@ impl<'d> Doer<'d, '_> {
             }
         }
     }
+}
+
+/// The bits of a part, as many as an `int` has: the kernel does not look at the others. `None`
+/// where they were not read.
+pub(super) fn bits(deed: &Deed, word: &str) -> Option<u32> {
+    let part = deed.part(word)?;
+    numbers(&part.value).first().map(|number| *number as u32)
 }
 
 impl Thing<'_> {

@@ -1,9 +1,8 @@
 //! Descriptors that come with messages (`SCM_RIGHTS`): from the run itself, or from elsewhere.
 
-use super::acts::Doer;
+use super::acts::{Doer, bits};
 use super::table::{MEETS, SYSTEM_SOCKETS};
 use crate::matching::answer::Answer;
-use crate::matching::field::numbers;
 use crate::trace::{Deed, Part, Reached, Value};
 use std::collections::BTreeMap;
 
@@ -210,12 +209,6 @@ fn is_datagram(deed: &Deed) -> bool {
     const DATAGRAM: u32 = 2;
     let is_unix = bits(deed, "family").is_none_or(|family| family == UNIX);
     is_unix && bits(deed, "type").is_none_or(|kind| kind & 0xf == DATAGRAM)
-}
-
-/// The bits of a part that has as many as an `int`; `None` where they were not read.
-fn bits(deed: &Deed, word: &str) -> Option<u32> {
-    let part = deed.part(word)?;
-    numbers(&part.value).first().map(|number| *number as u32)
 }
 
 /// A name as the same one is known by in all calls; `None` where it was not read or is not known.
