@@ -2,7 +2,7 @@
 
 use super::depending::is_of_kernel;
 use super::making::Made;
-use super::moving::{MOST, OF_KERNEL, fits, gone, is_unsignalled, returned_by, until_readable};
+use super::moving::{MOST, OF_KERNEL, gone, is_unsignalled, returned_by, unfit, until_readable};
 use super::supervisor::Held;
 use crate::sys::gate::{self, Listener};
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, copy_file_range, fcntl, splice};
@@ -180,13 +180,8 @@ pub(super) fn copy(
         [Err(error), _] | [_, Err(error)] => return Made::NoMeans(error),
     };
     let length = copied.length.min(most).min(MOST);
-    match fits(to, process, to_at.map(i64::cast_unsigned), length) {
-        Ok(true) => {}
-        Ok(false) => {
-            let why = "it would go beyond the workload's limit for files";
-            return Made::NoMeans(io::Error::other(why));
-        }
-        Err(error) => return Made::NoMeans(error),
+    if let Some(unfit) = unfit(to, process, to_at.map(i64::cast_unsigned), length) {
+        return unfit;
     }
     if let Some(gone) = gone(listener, call.id()) {
         return gone;

@@ -185,18 +185,13 @@ fn store(listener: &Listener, mut moving: Moving) -> Made {
         }
         Err(error) => return Made::NoMeans(error),
     }
-    match fits(
+    if let Some(unfit) = unfit(
         &moving.descriptor,
         moving.process,
         moving.at,
         moving.bytes.length as u64,
     ) {
-        Ok(true) => {}
-        Ok(false) => {
-            let why = "it would go beyond the workload's limit for files";
-            return Made::NoMeans(io::Error::other(why));
-        }
-        Err(error) => return Made::NoMeans(error),
+        return unfit;
     }
     if let Some(gone) = gone(listener, moving.id) {
         return gone;
@@ -222,9 +217,20 @@ pub(super) fn is_unsignalled(error: &io::Error, file: BorrowedFd<'_>, flags: i32
         && (flags & libc::MSG_NOSIGNAL != 0 || kind().is_ok_and(|kind| kind != libc::SOCK_STREAM))
 }
 
-/// Whether a write of so many bytes stays below the workload's limit for files, which is not that
-/// of the harness.
-pub(super) fn fits(file: &OwnedFd, process: u32, at: Option<u64>, length: u64) -> io::Result<bool> {
+/// What becomes of a write of so many bytes that would go beyond the workload's limit for files,
+/// which is not that of the harness.
+pub(super) fn unfit(file: &OwnedFd, process: u32, at: Option<u64>, length: u64) -> Option<Made> {
+    match fits(file, process, at, length) {
+        Ok(true) => None,
+        Ok(false) => {
+            let why = "it would go beyond the workload's limit for files";
+            Some(Made::NoMeans(io::Error::other(why)))
+        }
+        Err(error) => Some(Made::NoMeans(error)),
+    }
+}
+
+fn fits(file: &OwnedFd, process: u32, at: Option<u64>, length: u64) -> io::Result<bool> {
     let limit = gate::file_size_limit(process)?;
     let status = fstat(file)?;
     let is_regular = SFlag::from_bits_truncate(status.st_mode) & SFlag::S_IFMT == SFlag::S_IFREG;
