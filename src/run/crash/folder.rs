@@ -8,7 +8,7 @@ use perf_live::sys::inode;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{
@@ -148,7 +148,7 @@ impl Laying<'_> {
                 let options = options.write(true).create_new(true).mode(0o600);
                 let file = options.open(path)?;
                 if !self.originals.fill(id, content, &file)? {
-                    write(file, content)?;
+                    write(&file, content)?;
                 }
                 finish(path, &node.attributes)?;
             }
@@ -163,9 +163,10 @@ impl Laying<'_> {
 /// holes take no room.
 const WHOLE: u64 = 1 << 20;
 
-fn write(mut file: File, content: &Content) -> io::Result<()> {
+/// Writes what a file holds into one that is empty.
+pub(super) fn write(file: &File, content: &Content) -> io::Result<()> {
     if content.size() <= WHOLE {
-        return file.write_all(&content.to_vec());
+        return file.write_all_at(&content.to_vec(), 0);
     }
     file.set_len(content.size())?;
     let mut parts = content.parts();

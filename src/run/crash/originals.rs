@@ -1,5 +1,6 @@
 //! Large files of states, which share their blocks where the file system can do that.
 
+use super::folder::write;
 use crate::crash::{Content, NodeId, Tree};
 use perf_live::sys::inode;
 use std::collections::BTreeMap;
@@ -36,10 +37,7 @@ impl Originals {
                     break;
                 }
             }
-            file.set_len(content.size())?;
-            for (at, bytes) in content.parts() {
-                file.write_all_at(bytes, at)?;
-            }
+            write(&file, content)?;
             originals.insert(*id, (file, content.clone()));
         }
         Ok(Self(originals))
