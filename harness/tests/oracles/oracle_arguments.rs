@@ -21,6 +21,7 @@ use super::support::harness::Traced;
 use super::support::require::{self, require};
 use super::support::spoken::{self, Threads};
 use super::support::{harness, oracle};
+use compare::Finding;
 use programs::{PAGE_ENDS, PROGRAMS, Program};
 use report::{Report, Tally};
 
@@ -65,7 +66,7 @@ impl Run {
         (!is_expected).then(|| format!("{}: {output:?}", program.name))
     }
 
-    fn tally(&self, report: &mut Report) -> Tally {
+    fn tally(&self, program: &Program, report: &mut Report) -> Tally {
         let mut tally = Tally::default();
         for (tid, theirs) in &self.witness {
             let ours = self.traced.thread(*tid);
@@ -73,7 +74,7 @@ impl Run {
             tally.calls += theirs.len() as u64;
             for call in &aligned.alone {
                 tally.alone += 1;
-                report.alone(call);
+                report.alone(&format!("{}: {call}", program.name));
             }
             for (ours, theirs) in aligned.pairs {
                 for argument in compare::arguments(ours, theirs) {
@@ -120,17 +121,31 @@ fn arguments_are_those_that_strace_shows() {
     require!(require::strace());
     let mut report = Report::default();
     let surprises = for_each(PROGRAMS, &[], |program, run| {
-        let tally = run.tally(&mut report);
+        let tally = run.tally(program, &mut report);
         report.program(program.name, tally);
     });
-    let text = report.text();
-    println!("{text}");
+    println!("{}", report.text());
     let total = report.total();
-    let is_right = total.alone == 0
-        && total.unread == 0
-        && total.equal * 1000 >= total.comparable() * EQUAL_OF_THOUSAND
-        && total.only_strace * 1000 <= total.comparable() * LEFT_OF_THOUSAND;
-    assert!(is_right, "{text}");
+    // What failed stands last, as a log that is cut keeps its end.
+    assert_eq!(
+        total.alone,
+        0,
+        "calls that one tells alone: {}",
+        report.told_alone()
+    );
+    let unread = report.examples(Finding::Unread);
+    assert_eq!(total.unread, 0, "strings that were not read:\n{unread}");
+    let (equal, comparable) = (total.equal, total.comparable());
+    assert!(
+        equal * 1000 >= comparable * EQUAL_OF_THOUSAND,
+        "{equal} of {comparable} are equal:\n{}",
+        report.examples(Finding::Unequal)
+    );
+    assert!(
+        total.only_strace * 1000 <= comparable * LEFT_OF_THOUSAND,
+        "of {comparable}, left to strace:\n{}",
+        report.examples(Finding::OnlyStrace)
+    );
     assert_eq!(surprises, [""; 0]);
 }
 
@@ -140,7 +155,7 @@ fn memory_is_read_as_far_as_its_page_goes() {
     require!(require::strace());
     let mut report = Report::default();
     let surprises = for_each([&PAGE_ENDS], &[], |program, run| {
-        let tally = run.tally(&mut report);
+        let tally = run.tally(program, &mut report);
         report.program(program.name, tally);
     });
     let (text, total) = (report.text(), report.total());

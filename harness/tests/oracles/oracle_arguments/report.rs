@@ -67,7 +67,7 @@ struct Differences {
 pub(super) struct Report {
     programs: Vec<(&'static str, Tally)>,
     alone: BTreeMap<String, u64>,
-    differences: BTreeMap<&'static str, BTreeMap<String, Differences>>,
+    differences: BTreeMap<Finding, BTreeMap<String, Differences>>,
 }
 
 impl Report {
@@ -80,20 +80,16 @@ impl Report {
     }
 
     pub(super) fn argument(&mut self, argument: &Argument<'_>) {
-        let heading = match argument.finding {
-            Finding::Equal => return,
-            Finding::Unequal => "unequal",
-            Finding::Unread => "a string that was not read",
-            Finding::OnlyStrace => "only strace shows it",
-            Finding::OnlyOurs => "only harness shows it",
-        };
+        if argument.finding == Finding::Equal {
+            return;
+        }
         let Argument {
             call, place, name, ..
         } = argument;
         let key = format!("{call} {place} {name}");
         let differences = self
             .differences
-            .entry(heading)
+            .entry(argument.finding)
             .or_default()
             .entry(key)
             .or_default();
@@ -114,6 +110,23 @@ impl Report {
             total.unequal += tally.unequal;
         }
         total
+    }
+
+    /// The calls that one witness tells alone, a line each.
+    pub(super) fn told_alone(&self) -> String {
+        let lines = self.alone.iter();
+        lines
+            .map(|(call, count)| format!("\n  {count:6} {call}"))
+            .collect()
+    }
+
+    /// What this was found of.
+    pub(super) fn examples(&self, finding: Finding) -> String {
+        let mut text = String::new();
+        if let Some(arguments) = self.differences.get(&finding) {
+            write_arguments(&mut text, arguments);
+        }
+        text
     }
 
     /// The table of programs, and what differs.
@@ -137,12 +150,17 @@ impl Report {
             text.push('\n');
         }
         if !self.alone.is_empty() {
-            text.push_str("\ncalls that one tells alone\n");
+            writeln!(text, "\ncalls that one tells alone{}", self.told_alone())
+                .expect("a String takes everything");
         }
-        for (call, count) in &self.alone {
-            writeln!(text, "  {count:6} {call}").expect("a String takes everything");
-        }
-        for (heading, arguments) in &self.differences {
+        for (finding, arguments) in &self.differences {
+            let heading = match finding {
+                Finding::Equal => "equal",
+                Finding::Unequal => "unequal",
+                Finding::Unread => "a string that was not read",
+                Finding::OnlyStrace => "only strace shows it",
+                Finding::OnlyOurs => "only harness shows it",
+            };
             let count: u64 = arguments
                 .values()
                 .map(|differences| differences.count)
