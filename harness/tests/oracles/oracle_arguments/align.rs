@@ -26,6 +26,11 @@ pub(super) fn align<'a>(ours: &[&'a Syscall], theirs: &'a [Spoken]) -> Aligned<'
         left = left.get(begin..).unwrap_or_default();
     }
     while let (Some(our), Some(their)) = (left.first(), right.first()) {
+        if let ([our], [their]) = (left, right)
+            && is_ended(our, their)
+        {
+            return aligned;
+        }
         if is_same(our, their) {
             aligned.pairs.push((our, their));
             left = left.get(1..).unwrap_or_default();
@@ -41,6 +46,11 @@ pub(super) fn align<'a>(ours: &[&'a Syscall], theirs: &'a [Spoken]) -> Aligned<'
             .extend(right.iter().take(skip_right).map(only_theirs));
         left = left.get(skip_left..).unwrap_or_default();
         right = right.get(skip_right..).unwrap_or_default();
+    }
+    if let ([our], []) = (left, right)
+        && is_left_out(our)
+    {
+        return aligned;
     }
     aligned.alone.extend(left.iter().map(only_ours));
     aligned.alone.extend(right.iter().map(only_theirs));
@@ -71,6 +81,22 @@ fn is_same(our: &Syscall, their: &Spoken) -> bool {
         (Outcome::Interrupted(_), Outcome::Never)
     );
     our.name == their.name && (ours == their.outcome || killed)
+}
+
+/// Whether the thread was killed while ptrace stopped it for strace: in front of its last call,
+/// which strace then takes for the one that ended it, or behind it, so that only the tracepoint
+/// tells what it returned.
+fn is_ended(our: &Syscall, their: &Spoken) -> bool {
+    let is_told = our.outcome() != Outcome::Never;
+    let is_it = our.name == their.name || is_left_out(our);
+    is_it && is_told && their.outcome == Outcome::Never
+}
+
+/// Whether the kernel left the call out as ptrace stopped the thread in front of it, and it was
+/// killed there (`ptrace_report_syscall_entry()`): its end alone is told, with the error that it
+/// begins with. strace need not have looked at it.
+fn is_left_out(our: &Syscall) -> bool {
+    our.outcome() == Outcome::Failed("ENOSYS".to_owned())
 }
 
 fn only_ours(call: &&Syscall) -> String {

@@ -188,6 +188,11 @@ pub(super) const PROGRAMS: &[Program] = &[
     ),
     Program::new("python3, threads", "python3", Run::Python(python::THREADS)),
     Program::new(
+        "python3, ended threads",
+        "python3",
+        Run::Python(python::ENDED),
+    ),
+    Program::new(
         "python3, processes",
         "python3",
         Run::Python(python::PROCESSES),
