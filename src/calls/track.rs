@@ -286,6 +286,13 @@ impl Tracker {
         }
     }
 
+    /// The thread that executes a program right now, by its id.
+    #[must_use]
+    pub fn executing(&self, tid: Tid) -> Option<ThreadId> {
+        let thread = self.threads.get(*self.by_tid.get(&tid)?)?;
+        thread.executing.then_some(thread.actor.thread)
+    }
+
     /// The end of all records: whatever is still in a call is so for good.
     pub fn finish(&mut self, out: &mut Vec<Observation>) {
         let mut left: Vec<usize> = self.by_tid.values().copied().collect();

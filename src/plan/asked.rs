@@ -116,6 +116,7 @@ impl EventsPlan {
             entered_calls: evasions::named_calls(wants, evasions::ENTERED),
             functions: Vec::new(),
             exact_paths: Vec::new(),
+            programs: None,
         };
         for (at, want) in wants.iter().enumerate() {
             if let Wanted::Event(wanted) = want

@@ -6,6 +6,22 @@ use crate::matching::{Blaming, Confinement, Realm};
 use crate::scenario::{KeyPath, PATH, SandboxSpec, Scenario, TestRules};
 use perf_live::sandbox::INSIDE;
 
+/// Returns by which names programs may be executed, where it matters what the kernel executes
+/// beside them: [`EventsPlan::programs`].
+pub(super) fn programs(
+    scenario: &Scenario,
+    confinement: Option<&Confinement>,
+) -> Option<Vec<String>> {
+    let is_closed = |rules: &Confinement| {
+        let mut realms = [Realm::Programs, Realm::Reads].into_iter();
+        realms.any(|realm| rules.closes(realm))
+    };
+    let closed = confinement.filter(|rules| is_closed(rules));
+    let is_stated = !scenario.beside.calls.is_empty();
+    let named = closed.map(Confinement::programs);
+    named.or_else(|| is_stated.then(Vec::new))
+}
+
 /// Returns what the run is confined to, and notes what must be known of events for that.
 pub(super) fn confinement(
     scenario: &Scenario,

@@ -164,6 +164,9 @@ pub struct EventsPlan {
     /// The paths that expectations write out; they also stand for the files that they lead to when
     /// the run begins.
     pub exact_paths: Vec<String>,
+    /// By which names programs may be executed, where what the kernel executes beside them is
+    /// asked for: paths, and folders (with a slash behind them) whose files may be.
+    pub programs: Option<Vec<String>>,
 }
 
 // do_exit() of Linux 6.1 to 6.12 drops the task's events before this tracepoint: a task's event

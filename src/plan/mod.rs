@@ -281,6 +281,7 @@ pub fn resolve(
         return unplanned(scenario, error);
     }
     events.exact_paths = needs.exact();
+    events.programs = confined::programs(scenario, confinement.as_ref());
     events.functions = std::mem::take(&mut needs.functions);
     notes.extend(events.of_nobody());
     notes.extend(native::of_32_alone(scenario));

@@ -96,7 +96,10 @@ impl Bench<'_> {
                 rings.record_calls()?;
             }
         }
-        let maps = match (plan.has_chains() || plan.probes_files(), plan.starts) {
+        let maps = match (
+            plan.has_chains() || plan.probes_files(),
+            plan.starts || plan.programs.is_some(),
+        ) {
             _ if plan.has_faults() => perf_records::attr::Maps::All,
             (true, _) => perf_records::attr::Maps::Files,
             (false, true) => perf_records::attr::Maps::Names,

@@ -5,10 +5,10 @@ use super::{Part, Value};
 use core::net::IpAddr;
 use std::sync::Arc;
 use syscall_model::constants::{Constants, tables, write_constants};
-use syscall_model::files::{FileKind, Lookup};
+use syscall_model::files::{Code, CodeRole, FileKind, Lookup};
 use syscall_model::names::{self, Abi};
 use syscall_model::{
-    Addressed, Call, Shown, SocketAddress, address_place, addressed, core_limit_behind,
+    Addressed, Call, Outcome, Shown, SocketAddress, address_place, addressed, core_limit_behind,
     flags_behind, gives_by_handed, modes_behind, names_of_flags_behind, natives_of, received,
 };
 
@@ -17,6 +17,12 @@ pub const OF_SOCKETS: [&str; 4] = ["family", "ip", "port", "unix"];
 
 /// The part of a call that limits core dumps: to how many bytes.
 pub const OF_CORES: &str = "core_limit";
+
+/// The parts of a call that executed a program: what the kernel executed in its place, and what it
+/// started first. Where neither was recorded the first one was not read.
+pub const INTERPRETER: &str = "interpreter";
+/// The other of these.
+pub const LOADER: &str = "loader";
 
 /// The parts of what was received: how many descriptors came, and whether by one of a pair of
 /// sockets, or by a socket that the workload was started with.
@@ -60,6 +66,11 @@ impl Writer<'_> {
             let named = OF_SOCKETS.into_iter().zip(values);
             parts.extend(named.map(|(name, value)| part(name, value)));
         }
+        if matches!(name, "execve" | "execveat")
+            && matches!(call.outcome, Outcome::Returned { value: 0, .. })
+        {
+            parts.extend(self.executed(call));
+        }
         if gives_by_handed(call, name) {
             parts.push(part("handed", Value::Number(1)));
         }
@@ -75,6 +86,29 @@ impl Writer<'_> {
             parts.extend(named.map(|(name, value)| part(name, value)));
         }
         parts
+    }
+
+    /// What the kernel executed beside the program that a call names.
+    fn executed(&self, call: &Call) -> Vec<Part> {
+        let code = call.files.code();
+        if code.is_empty() {
+            return vec![part(INTERPRETER, Value::Unread)];
+        }
+        let beside = |code: &Code| {
+            let name = match code.role {
+                CodeRole::Program => return None,
+                CodeRole::Interpreter => INTERPRETER,
+                CodeRole::Loader => LOADER,
+            };
+            let path = self.path_in_directory(&code.path);
+            let value = Value::Path {
+                given: path.clone(),
+                absolute: Some(path),
+                reached: self.reached(&code.reached),
+            };
+            Some(part(name, value))
+        };
+        code.iter().filter_map(beside).collect()
     }
 
     fn of_address(&self, call: &Call, place: usize, address: SocketAddress) -> [Value; 4] {

@@ -62,7 +62,7 @@ mod render;
 mod stretch;
 mod values;
 
-pub use behind::{OF_CORES, OF_SOCKETS, ip_of};
+pub use behind::{INTERPRETER, LOADER, OF_CORES, OF_SOCKETS, ip_of};
 pub use build::Builder;
 pub use deed::{Deed, Ends, Part, Reached, State, Value};
 pub use event::{Naming, SUBMISSION};

@@ -6,6 +6,7 @@ mod elsewhere;
 mod evasions;
 mod handed;
 mod hard_links;
+mod interpreters;
 mod landlock;
 mod learning;
 mod mounts;

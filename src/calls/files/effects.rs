@@ -7,9 +7,10 @@ use super::calls::{CLOSE_ON_EXEC, Effect, Plan, What};
 use super::directory::Directory;
 use super::lookup::State;
 use super::opening::{BPF_RUN, creates, installs_elsewhere, may_receive};
+use super::pending::{Pending, Undo};
 use super::sharing::{CLONE_FILES, CLONE_NEWNS, makes_pidfd};
 use super::table::{Doing, Held, Number, Range};
-use super::tables::{At, Pending, Tables, Undo};
+use super::tables::{At, Tables};
 use crate::received::is_bare;
 use std::sync::Arc;
 

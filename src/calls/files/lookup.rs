@@ -1,6 +1,7 @@
 //! What one call's descriptors referred to.
 
 use super::super::tree::{Anchored, Reached};
+use super::code::Code;
 use super::file::OpenFile;
 use std::sync::Arc;
 
@@ -52,6 +53,7 @@ struct Known {
     paths: Vec<(u8, Box<[u8]>)>,
     reached: Vec<(u8, Reached)>,
     anchored: Vec<(u8, Anchored)>,
+    code: Vec<Code>,
 }
 
 pub(super) const RESULT: usize = 6;
@@ -116,6 +118,14 @@ impl Files {
         self.reached(RESULT)
     }
 
+    /// The files that the kernel mapped as code of the program that the call executed, in that
+    /// order: the program or its interpreter first, then their loader. None where it executed none,
+    /// where mappings are not recorded, and where names are not followed.
+    #[must_use]
+    pub fn code(&self) -> &[Code] {
+        self.known.as_ref().map_or(&[], |known| &known.code)
+    }
+
     /// Every file that the call was given or gave.
     pub fn open(&self) -> impl Iterator<Item = &Arc<OpenFile>> {
         let states = self.known.iter().flat_map(|known| &known.states);
@@ -159,6 +169,10 @@ impl Files {
             let known = self.known.get_or_insert_default();
             known.anchored.push((place, anchored));
         }
+    }
+
+    pub(super) fn set_code(&mut self, code: Vec<Code>) {
+        self.known.get_or_insert_default().code = code;
     }
 
     pub(super) fn add_path(&mut self, place: u8, path: Vec<u8>) {

@@ -8,8 +8,9 @@ use super::directory::{join, own_changes};
 use super::effects::{F_DUPFD, F_DUPFD_CLOEXEC, FIOCLEX, FIONCLEX, Over};
 use super::file::{End, FileKind, Object, Socket};
 use super::lookup::{Lookup, State};
+use super::pending::Pending;
 use super::table::{Held, Number};
-use super::tables::{At, Pending, Tables};
+use super::tables::{At, Tables};
 use crate::memory::{Moment, State as Read};
 
 /// `BPF_PROG_TEST_RUN`: a program of type `BPF_PROG_TYPE_SYSCALL` makes calls of `bpf(2)` itself,

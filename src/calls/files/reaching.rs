@@ -10,8 +10,9 @@ use super::effects::Ended;
 use super::file::{FileKind, OpenFile};
 use super::lookup::Lookup;
 use super::opening::{open_flags, whole};
+use super::pending::Pending;
 use super::sees::Sees;
-use super::tables::{At, Pending, Tables};
+use super::tables::{At, Tables};
 use super::way::{FIRST_PATH, Way};
 use crate::memory::{Moment, State as Read};
 

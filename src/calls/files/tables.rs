@@ -9,8 +9,8 @@ use super::climbing::{Direct, Moves};
 use super::directory::Directory;
 use super::file::{Description, FileKind, OpenFile};
 use super::in_memory;
-use super::lookup::{Files, State};
-use super::reaching::Walks;
+use super::lookup::State;
+use super::pending::Pending;
 use super::table::{Doing, Flight, Number, Range, Table};
 use super::tasks::{Left, UNKNOWN_PROGRAM};
 use perf_records::units::Pid;
@@ -62,6 +62,8 @@ pub struct Tables {
     pub(super) installing: Vec<ThreadId>,
     /// The names of files, where these are followed.
     pub(super) tree: Option<Box<Tree>>,
+    /// The names by which programs are meant that may be executed ([`Tables::allow`]).
+    pub(super) programs: Vec<Vec<u8>>,
     /// The threads with each id, in their own pid namespaces.
     pub(super) ids: HashMap<u32, Vec<ThreadId>>,
     pub(super) moves: Moves,
@@ -78,32 +80,6 @@ pub(super) struct Thread {
     pub(super) is_seen: bool,
     /// The file that its process runs.
     pub(super) program: Where,
-}
-
-/// A call that was entered.
-#[derive(Clone, Debug)]
-pub(super) struct Pending {
-    pub(super) call: (Abi, i32),
-    pub(super) args: Option<[u64; 6]>,
-    pub(super) files: Files,
-    /// What its first argument refers to.
-    pub(super) first: Option<Number>,
-    /// [`Directory::version`]; `None` where another thread was changing it.
-    pub(super) version: Option<u64>,
-    /// [`Moves::at_rest`] when it was entered.
-    pub(super) moves: Option<u64>,
-    /// When it was entered, by the clock of names.
-    pub(super) since: u64,
-    /// Where its paths led; known when it is over.
-    pub(super) walks: Walks,
-    /// What the call has changed already and must restore where it fails.
-    pub(super) undo: Option<Box<Undo>>,
-}
-
-#[derive(Clone, Debug)]
-pub(super) enum Undo {
-    Table(Table),
-    Root(Option<Arc<[u8]>>),
 }
 
 /// A thread, and what it has.
@@ -131,6 +107,7 @@ impl Tables {
             left: Vec::new(),
             installing: Vec::new(),
             tree: None,
+            programs: Vec::new(),
             ids: HashMap::new(),
             moves: Moves::default(),
         }
@@ -225,32 +202,10 @@ impl Tables {
         call.files = std::mem::take(&mut pending.files);
         self.name_paths(at, call, plan, pending.version);
         pending.walks = self.walks(at, call, plan.paths, &pending);
+        self.tells_code(at, call, &pending);
         self.renames(at, call, &pending);
         self.end(at, plan, pending, call);
         self.reached_result(call);
-    }
-
-    /// A call at its entry, with what its descriptors refer to.
-    pub(super) fn pending(&self, at: At, plan: Plan, call: (Abi, i32), entry: &Entry) -> Pending {
-        let mut pending = Pending {
-            call,
-            args: entry.args().copied(),
-            files: Files::default(),
-            first: None,
-            version: self.steady(at),
-            moves: self.moves.at_rest(),
-            since: 0,
-            walks: Walks::new(),
-            undo: None,
-        };
-        for (place, word) in descriptors(plan, pending.args.as_ref()) {
-            let slot = self.look(at, word);
-            pending.files.set_argument(place, slot.state());
-            if place == 0 {
-                pending.first = Some(slot);
-            }
-        }
-        pending
     }
 
     /// Puts into a call the absolute paths of its arguments, where these are watched.

@@ -6,9 +6,10 @@ use super::super::{Actor, Call, Shares, ThreadId, names};
 use super::calls;
 use super::directory::{Directory, Spots};
 use super::file::FileKind;
+use super::pending::Pending;
 use super::sharing::{CLONE_NEWNS, CLONE_NEWUSER};
 use super::table::{Doing, Held, Number, Table};
-use super::tables::{At, Pending, Tables, Thread};
+use super::tables::{At, Tables, Thread};
 use perf_records::units::Pid;
 use std::sync::Arc;
 
@@ -241,6 +242,9 @@ impl Tables {
         self.move_to(at, table);
         if let Some(thread) = self.thread(actor.thread) {
             thread.is_seen = true;
+            if let Some(pending) = &mut thread.pending {
+                pending.code.clear();
+            }
             let call = thread.pending.as_ref().map(|pending| pending.call);
             // Until the call is over, whose path may be that of the program before.
             let is_in_call = call.is_some_and(|(abi, number)| {

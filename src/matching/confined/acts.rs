@@ -51,6 +51,8 @@ pub(super) enum Thing<'d> {
     Core,
     /// A program that a loader executes, which no call names.
     Loaded,
+    /// What the kernel executes in the place of a program, and was not recorded.
+    Untold,
     /// It was not read.
     Unread,
 }
@@ -213,6 +215,10 @@ impl<'d> Doer<'d, '_> {
             add(Realm::Programs, self.program(), executes);
             if self.part("path").is_some_and(|path| is_loader(&path)) {
                 add(Realm::Programs, Thing::Loaded, executes);
+            }
+            for thing in self.beside() {
+                add(Realm::Programs, thing.clone(), executes);
+                add(Realm::Reads, thing, executes);
             }
         }
         if NETWORK.contains(&self.name)

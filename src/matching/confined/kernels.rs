@@ -1,10 +1,24 @@
 //! What the kernel or a loader does by itself, which no call names: core dumps, loaded programs.
 
-use super::acts::Doer;
+use super::acts::{Doer, Thing};
+use super::is_start;
 use crate::matching::answer::Answer;
-use crate::trace::{OF_CORES, Part, Reached, Value};
+use crate::trace::{INTERPRETER, LOADER, OF_CORES, Part, Reached, Value};
+use std::borrow::Cow;
 
-impl Doer<'_, '_> {
+impl<'d> Doer<'d, '_> {
+    /// What the kernel executed beside the program that the call names. Of the workload's own start
+    /// nothing need be known.
+    pub(super) fn beside(&self) -> Vec<Thing<'d>> {
+        let parts = self.deed.fields.iter().chain(&self.deed.behind);
+        let beside = parts.filter_map(|part| match (role_of(part), &part.value) {
+            (None, _) => None,
+            (Some(_), Value::Unread) => (!is_start(self.deed)).then_some(Thing::Untold),
+            (Some(_), _) => Some(Thing::File(Cow::Borrowed(part))),
+        });
+        beside.collect()
+    }
+
     /// Whether it limits core dumps to more than none. With one byte no file has room.
     pub(super) fn dumps_core(&self) -> Answer {
         match self.part(OF_CORES).map(|part| part.value.clone()) {
@@ -13,6 +27,14 @@ impl Doer<'_, '_> {
             Some(_) => Answer::Unknown,
         }
     }
+}
+
+/// What a file of code is to the program that a call executed; `None` for other parts.
+pub(super) fn role_of(part: &Part) -> Option<&'static str> {
+    let roles = [(INTERPRETER, "the interpreter"), (LOADER, "the loader")];
+    let mut roles = roles.into_iter();
+    let found = roles.find(|(name, _)| *part.name == **name);
+    found.map(|(_, role)| role)
 }
 
 /// Whether a program is a loader by one of its names (`ld.so(8)`): executed by itself, it executes

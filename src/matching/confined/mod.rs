@@ -30,6 +30,7 @@ use crate::scenario::{BlameBy, Confined, StartedAs, TestRules};
 use crate::trace::{Deed, Normalised, Reached, StableName, Value};
 use acts::{Act, Others, Thing, acts};
 use lasting::Gone;
+use perf_records::glob::is_glob;
 use std::collections::{BTreeMap, BTreeSet};
 use table::closes;
 use told::{Family, by_tests, shown, undecided};
@@ -121,6 +122,27 @@ impl Confinement {
     pub fn calls(&self) -> BTreeSet<&'static str> {
         let all = self.all().into_iter();
         all.flat_map(|rules| needed(rules.confined())).collect()
+    }
+
+    /// Returns the names by which rules allow programs: paths, and of globs their folders, with a
+    /// slash behind them.
+    #[must_use]
+    pub fn programs(&self) -> Vec<String> {
+        let all = self.all().into_iter();
+        let rules = all.flat_map(|rules| rules.confined().programs.iter().flatten());
+        let paths = rules.flat_map(|name| match name.contains('/') {
+            true => vec![name.clone()],
+            false => {
+                let folders = self.folders.iter();
+                folders.map(|folder| format!("{folder}/{name}")).collect()
+            }
+        });
+        let named = paths.filter_map(|path| match (is_glob(&path), path.rsplit_once('/')) {
+            (false, _) => Some(path),
+            (true, Some((folder, _))) if !is_glob(folder) => Some(format!("{folder}/")),
+            (true, _) => None,
+        });
+        named.collect()
     }
 
     /// The rules of the whole first, then those of each test.

@@ -91,6 +91,8 @@ pub enum Unsure {
     Core,
     /// What a loader executed.
     Loaded,
+    /// What the kernel executed in the place of a program.
+    Untold,
 }
 
 impl fmt::Display for Unsure {
@@ -101,6 +103,7 @@ impl fmt::Display for Unsure {
             Self::Came => "another process gave a descriptor, and what it refers to is not known",
             Self::Core => "core dumps were turned on, and the kernel writes one by no call",
             Self::Loaded => "a loader was executed by itself, and what it executes no call names",
+            Self::Untold => "its interpreter and its loader were not recorded",
             Self::What => "what it was done to was not read, or has no name",
         })
     }
@@ -202,13 +205,11 @@ impl Done {
             },
             Realm::Privileges => Deeds::Privileges,
         };
-        let is_file = |thing: &Thing<'_>| matches!(thing, Thing::File(part) if is_no_file(part));
-        if matches!(act.thing, Thing::Came { of_system: true }) {
-            return None;
-        }
-        // A pipe or a socket is in no folder.
-        if is_file(&act.thing) && what != Deeds::Executed {
-            return None;
+        match &act.thing {
+            Thing::Came { of_system: true } => return None,
+            // A pipe or a socket is in no folder.
+            Thing::File(part) if is_no_file(part) && what != Deeds::Executed => return None,
+            _ => {}
         }
         let mut to = shown(act.realm, &act.thing, None).map(without_id);
         let names = |thing: &Thing<'_>, but: &Option<String>| -> Vec<String> {
@@ -325,6 +326,7 @@ pub(super) fn unsure(thing: &Thing<'_>) -> Option<Unsure> {
         Thing::Came { .. } => Some(Unsure::Came),
         Thing::Core => Some(Unsure::Core),
         Thing::Loaded => Some(Unsure::Loaded),
+        Thing::Untold => Some(Unsure::Untold),
         Thing::Unread => Some(Unsure::What),
         _ => None,
     }

@@ -2,6 +2,7 @@
 
 use super::Offence;
 use super::acts::{Act, Thing};
+use super::kernels::role_of;
 use super::lasting::Gone;
 use super::stated::unsure;
 use super::table::Realm;
@@ -31,6 +32,13 @@ impl Worlds<'_> {
         let mut lines = vec![format!("{key} does not allow {what} (line {line})")];
         lines.push(format!("- {}", told(first.deed)));
         lines.push(format!("  in {}", family.line_of(first.deed)));
+        if let Thing::File(part) = thing
+            && let Some(role) = role_of(part)
+        {
+            lines.push(format!(
+                "  the kernel executed it as {role} of that program"
+            ));
+        }
         lines.extend(of_test(&first.by));
         let rule = shown.map(|shown| gone.rule(*realm, &shown));
         lines.extend(rule.map(|rule| format!("  what allows it: {}: [{rule:?}]", realm.word())));
@@ -228,7 +236,9 @@ pub(super) fn shown(realm: Realm, thing: &Thing<'_>, allowed: Option<&Allowed>) 
         Thing::Family(family) => format!("family:{family}"),
         Thing::Raw => "raw".to_owned(),
         Thing::Privilege(name) => (*name).to_owned(),
-        Thing::Came { .. } | Thing::Core | Thing::Loaded | Thing::Unread => return None,
+        Thing::Came { .. } | Thing::Core | Thing::Loaded | Thing::Unread | Thing::Untold => {
+            return None;
+        }
     })
 }
 

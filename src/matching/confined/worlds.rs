@@ -6,7 +6,7 @@ use crate::matching::answer::Answer;
 use crate::matching::named;
 use crate::matching::paths::anchored;
 use crate::scenario::{AddressPattern, Confined, Literal, Test};
-use crate::trace::{Part, Reached, Value};
+use crate::trace::{LOADER, Part, Reached, Value};
 use perf_records::glob::{escaped, is_glob, path_glob};
 
 /// The rules of a run as tests.
@@ -120,6 +120,7 @@ impl<'c> Worlds<'c> {
             }
             (Thing::File(part), _) if is_no_file(part) => Answer::Yes,
             (Thing::File(part), _) if is_not_open(part) => Answer::Unknown,
+            (Thing::File(_), Realm::Programs) if rules.has_system && is_usual(act) => Answer::Yes,
             (Thing::File(part), realm) => match self.of(realm, part) {
                 Some(allowed) => allowed.takes(part),
                 None => Answer::No,
@@ -143,7 +144,9 @@ impl<'c> Worlds<'c> {
             (Thing::Came { of_system: true }, _) if rules.has_system => Answer::Yes,
             // What came may be a pipe. A core dump need not be written, and a loader may only tell
             // of a program.
-            (Thing::Came { .. } | Thing::Core | Thing::Loaded, _) => Answer::Unknown,
+            (Thing::Came { .. } | Thing::Core | Thing::Loaded | Thing::Untold, _) => {
+                Answer::Unknown
+            }
             (Thing::Unread, realm) => Answer::unless_more(false, self.allows_any(realm)),
         }
     }
@@ -160,12 +163,18 @@ impl<'c> Worlds<'c> {
     }
 }
 
+/// Whether it is the loader that the kernel starts for a program.
+fn is_loader(thing: &Thing<'_>) -> bool {
+    matches!(thing, Thing::File(part) if *part.name == *LOADER)
+}
+
 /// Whether nearly every program does this.
 pub(super) fn is_usual(act: &Act<'_>) -> bool {
     let globs = match act.realm {
         Realm::Reads => SYSTEM_READS,
         Realm::Writes => SYSTEM_WRITES,
         Realm::Network => SYSTEM_SOCKETS,
+        Realm::Programs if is_loader(&act.thing) => SYSTEM_READS,
         Realm::Programs | Realm::Privileges => return false,
     };
     let preset = globs.iter().map(|glob| path_test(glob)).collect();

@@ -61,3 +61,24 @@ fn a_device_that_is_open_for_reading_is_changed_by_requests() {
         assert_eq!(word(&no_writes(), &call), said, "{request:x}");
     }
 }
+
+#[test]
+fn what_the_kernel_executes_in_the_place_of_a_program_takes_a_rule_or_is_not_known() {
+    let rules = |has_system| Confined {
+        programs: Some(vec!["/x".to_owned(), "/bin/sh".to_owned()]),
+        has_system,
+        ..Confined::default()
+    };
+    for (beside, has_system, said) in [
+        ("interpreter=p\"/bin/sh\"", true, "allowed"),
+        ("interpreter=p\"/bin/dash\"", true, "not /bin/dash"),
+        ("interpreter=p\"/lib/ld.so\"", true, "not /lib/ld.so"),
+        ("loader=p\"/lib/ld.so\"", true, "allowed"),
+        ("loader=p\"/lib/ld.so\"", false, "not /lib/ld.so"),
+        ("loader=p\"/x/ld.so\"", true, "not /x/ld.so"),
+        ("interpreter=<unread>", true, "unknown"),
+    ] {
+        let call = format!("P1 execve(filename:path=p\"/x\", {beside}) = 0");
+        assert_eq!(word(&rules(has_system), &call), said, "{beside}");
+    }
+}

@@ -12,7 +12,13 @@ pub(super) fn tables(plan: &EventsPlan, setting: &Setting) -> Tables {
     }
     let names = setting.names.clone().unwrap_or_default();
     let directory = setting.initial.directory.as_deref().unwrap_or_default();
-    tables.over(Box::new(names), &exact_paths(plan, directory))
+    let programs = plan.programs.iter().flatten();
+    let programs = programs.map(|name| match name.ends_with('/') {
+        true => [&from_root(directory, name), &b"/"[..]].concat(),
+        false => from_root(directory, name),
+    });
+    let tables = tables.over(Box::new(names), &exact_paths(plan, directory));
+    tables.allow(programs.collect())
 }
 
 /// The paths that expectations write out, from the root.

@@ -47,6 +47,12 @@ impl Reader<'_> {
                 }
             }
             Record::Map(map, _) => {
+                if !map.is_data
+                    && map.is_executable()
+                    && let Some(thread) = self.tracker.executing(map.tid)
+                {
+                    self.tables.mapped(thread, map.name);
+                }
                 if let Some(files) = &mut self.other_files {
                     files.take(map);
                 }
