@@ -54,11 +54,10 @@ impl Tables {
         // The kernel's own code (`[vdso]`), and memory.
         let is_file = path.starts_with(b"/") && !path.starts_with(b"//anon");
         let has_names = self.tree.is_some();
-        let pending = self.thread(thread).and_then(|it| it.pending.as_mut());
-        if let Some(pending) = pending.filter(|_| is_file && has_names) {
+        if let Some(thread) = self.thread(thread).filter(|_| is_file && has_names) {
             // A file may have several segments of code.
-            if !pending.code.iter().any(|known| **known == *path) {
-                pending.code.push(path.into());
+            if !thread.code.iter().any(|known| **known == *path) {
+                thread.code.push(path.into());
             }
         }
     }
@@ -67,20 +66,22 @@ impl Tables {
     pub(super) fn tells_code(&mut self, at: At, call: &mut Call, pending: &Pending) {
         let executes = calls::plan(call.abi, call.number).effect == Effect::Executes;
         let has_done = matches!(Ended::of(&call.outcome), Ended::With(_));
+        let Some(thread) = self.thread(at.thread).filter(|_| executes && has_done) else {
+            return;
+        };
+        let paths = std::mem::take(&mut thread.code);
         let Some(mut tree) = self.tree.take() else {
             return;
         };
-        if executes && has_done && !pending.code.is_empty() {
-            let mut all = Vec::new();
-            for path in &pending.code {
-                let mut code = self.code_at(&mut tree, at, path, pending);
-                if !all.is_empty() {
-                    code.role = CodeRole::Loader;
-                }
-                all.push(code);
+        let mut all = Vec::new();
+        for path in &paths {
+            let mut code = self.code_at(&mut tree, at, path, pending);
+            if !all.is_empty() {
+                code.role = CodeRole::Loader;
             }
-            call.files.set_code(all);
+            all.push(code);
         }
+        call.files.set_code(all);
         self.tree = Some(tree);
     }
 

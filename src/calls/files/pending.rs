@@ -25,8 +25,6 @@ pub(super) struct Pending {
     pub(super) since: u64,
     /// Where its paths led; known when it is over.
     pub(super) walks: Walks,
-    /// The paths of what the kernel mapped as code since it gave up the program before.
-    pub(super) code: Vec<Box<[u8]>>,
     /// What the call has changed already and must restore where it fails.
     pub(super) undo: Option<Box<Undo>>,
 }
@@ -49,7 +47,6 @@ impl Tables {
             moves: self.moves.at_rest(),
             since: 0,
             walks: Walks::new(),
-            code: Vec::new(),
             undo: None,
         };
         for (place, word) in descriptors(plan, pending.args.as_ref()) {

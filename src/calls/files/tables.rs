@@ -80,6 +80,8 @@ pub(super) struct Thread {
     pub(super) is_seen: bool,
     /// The file that its process runs.
     pub(super) program: Where,
+    /// The paths of what the kernel mapped as code for it, while it executes it.
+    pub(super) code: Vec<Box<[u8]>>,
 }
 
 /// A thread, and what it has.

@@ -60,6 +60,7 @@ impl Tables {
                 pending: None,
                 is_seen: false,
                 program,
+                code: Vec::new(),
             }));
         }
     }
@@ -242,9 +243,7 @@ impl Tables {
         self.move_to(at, table);
         if let Some(thread) = self.thread(actor.thread) {
             thread.is_seen = true;
-            if let Some(pending) = &mut thread.pending {
-                pending.code.clear();
-            }
+            thread.code.clear();
             let call = thread.pending.as_ref().map(|pending| pending.call);
             // Until the call is over, whose path may be that of the program before.
             let is_in_call = call.is_some_and(|(abi, number)| {

@@ -27,7 +27,7 @@ use super::answer::Answer;
 use super::blame::{Blamed, Blaming, Tests};
 use super::judge::{Finding, Said, Told};
 use crate::scenario::{BlameBy, Confined, StartedAs, TestRules};
-use crate::trace::{Deed, Normalised, Reached, StableName, Value};
+use crate::trace::{Deed, INTERPRETER, Normalised, Reached, StableName, Value};
 use acts::{Act, Others, Thing, acts};
 use lasting::Gone;
 use perf_records::glob::is_glob;
@@ -197,7 +197,13 @@ pub fn confine(
     forgets: bool,
 ) -> Vec<(Realm, Finding)> {
     let deeds = trace.in_order();
-    let own = own_program(&deeds);
+    let start = deeds.iter().find(|deed| is_start(deed));
+    let own = start.map_or_else(Vec::new, |deed| own_program(deed));
+    let interpreter = start.and_then(|deed| deed.part(INTERPRETER));
+    let is_own = |thing: &Thing<'_>| {
+        let part = interpreter.as_ref();
+        part.is_some_and(|own| matches!(thing, Thing::File(part) if part == own))
+    };
     let all = confinement.all();
     let worlds: Vec<Worlds<'_>> = all
         .iter()
@@ -208,7 +214,8 @@ pub fn confine(
     let mut offences: BTreeMap<(usize, Realm, Answer), Vec<Offence<'_>>> = BTreeMap::new();
     for deed in deeds.iter().copied() {
         for act in acts(deed, confinement.started_as, &mut others) {
-            if is_start(deed) && !matches!(act.thing, Thing::Loaded) {
+            let is_of_start = is_start(deed) && !matches!(act.thing, Thing::Loaded);
+            if is_of_start || is_own(&act.thing) {
                 continue;
             }
             let by = match confinement.finds_tests {
@@ -354,9 +361,8 @@ fn is_start(deed: &Deed) -> bool {
 }
 
 /// The names of the workload's own program.
-fn own_program(deeds: &[&Deed]) -> Vec<Vec<u8>> {
-    let start = deeds.iter().find(|deed| is_start(deed));
-    let path = start.and_then(|deed| deed.part("path"));
+fn own_program(start: &Deed) -> Vec<Vec<u8>> {
+    let path = start.part("path");
     match path.map(|part| part.value.clone()) {
         Some(Value::Path {
             given,

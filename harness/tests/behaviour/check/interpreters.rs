@@ -4,6 +4,7 @@
 use super::{done, ruled, summary};
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
+use serde_json::Value;
 
 const SCRIPT: &str = "./script";
 
@@ -135,4 +136,27 @@ fn a_program_that_was_removed_is_executed_by_its_descriptor() {
     project.write("removes.py", removes);
     let run = project.checked("exec python3 -I -S -B removes.py");
     run.assert_status(0);
+}
+
+#[test]
+fn the_interpreter_of_the_command_itself_needs_no_rule_as_such_and_is_stated() {
+    require!(right_to_trace());
+    let project = ruled(&programs("[]"));
+    project.write("again", "#!/bin/sh\n[ \"$1\" ] || exec ./again again\n");
+    project.write("shell", "#!/bin/sh\nexec sh -c :\n");
+    project.run(&[], &["chmod", "755", "again", "shell"]);
+    let check = |script: &str| project.harness(&["check", "rules.yaml", "--", script]);
+    check("./again").assert_status(0);
+    let run = check("./shell");
+    run.assert_status(1);
+    assert!(run.stderr.contains("sh\", [\"sh\", "), "{}", run.stderr);
+    let words = ["--format", "json", "-o", "stated", "--", "./again"];
+    project.harness(&[&["check"], &words[..]].concat());
+    let text = project.read("stated");
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| line.parse().expect("JSON"))
+        .collect();
+    assert_eq!(done(&lines, "executed").len(), 2, "{text}");
+    assert_eq!(summary(&lines)["complete"], true);
 }
