@@ -1,7 +1,7 @@
 //! The ends of threads, and who goes on in their place.
 
 use super::call::{Actor, Observation};
-use super::thread::{Thread, abandon, executes};
+use super::thread::{Pending, Thread, abandon, executes, is_one_of};
 use super::track::Tracker;
 use perf_records::record::Task;
 use perf_records::units::{Pid, Tid};
@@ -19,6 +19,9 @@ impl Tracker {
         }
         if std::mem::take(&mut self.threads[place].executing) {
             out.push(Observation::OutOfSight(self.threads[place].actor));
+        }
+        if is_end {
+            self.explain(place, out);
         }
         let is_leader = task.pid.0 == task.tid.0;
         let others = |(tid, place): (&Tid, &usize)| {
@@ -38,6 +41,43 @@ impl Tracker {
         // The last of its threads takes an ended leader along.
         self.forget_ended_leader(task.pid, out);
         is_end
+    }
+
+    /// A process has several threads from now on.
+    pub(super) fn joined(&mut self, pid: Pid) {
+        let leader = self.by_tid.get(&Tid(pid.0));
+        if let Some(leader) = leader.and_then(|place| self.threads.get_mut(*place)) {
+            leader.leads = true;
+        }
+    }
+
+    /// Says so of a thread whose end has no reason in the calls of its process.
+    fn explain(&mut self, place: usize, out: &mut Vec<Observation>) {
+        let Thread { actor, pending, .. } = &self.threads[place];
+        let Actor { thread, pid, .. } = *actor;
+        let ends_all = |thread: &Thread| {
+            let pending = thread.pending.as_ref();
+            pending.is_some_and(|it| is_one_of(it.abi, it.number, &["exit_group"]))
+        };
+        if ends_all(&self.threads[place]) {
+            self.ending.insert(pid);
+        }
+        // Its end may be in no record.
+        let is_left = |it: &Pending| is_one_of(it.abi, it.number, &["rt_sigreturn"]);
+        if pending.as_ref().is_some_and(|it| !is_left(it)) || self.ending.contains(&pid) {
+            return;
+        }
+        let of_process = |it: &&usize| self.threads[**it].actor.pid == pid;
+        let mut threads = self.by_tid.values().filter(of_process);
+        let is_reason = |thread: &Thread| {
+            let pending = thread.pending.as_ref();
+            ends_all(thread) || pending.is_some_and(|it| executes(it.abi, it.number))
+        };
+        let has_reason = threads.clone().any(|it| is_reason(&self.threads[*it]));
+        // The only thread of a process is ended by a signal, of which there is a record.
+        if !has_reason && threads.any(|it| self.threads[*it].leads) {
+            out.push(Observation::Vanished(thread));
+        }
     }
 
     /// After an exec the process has one thread, which has the leader's id, whichever made the
@@ -83,5 +123,102 @@ impl Tracker {
         if self.by_tid.values().filter(of_process).count() == 1 {
             self.end(place, out);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::{self, Abi};
+    use perf_records::units::Nanos;
+
+    /// What threads of process 10 do: they make a call, or end.
+    struct Run {
+        tracker: Tracker,
+        out: Vec<Observation>,
+    }
+
+    impl Run {
+        fn with_threads(threads: &[u32]) -> Self {
+            let mut run = Self {
+                tracker: Tracker::default(),
+                out: Vec::new(),
+            };
+            run.enter(10, "fsync");
+            run.leave(10, "fsync");
+            for &tid in threads {
+                run.tracker.fork(&task(tid), &mut run.out);
+            }
+            run
+        }
+
+        fn enter(&mut self, tid: u32, call: &str) {
+            let (who, at) = ((Pid(10), Tid(tid)), Nanos(1));
+            let number = names::number(Abi::native(), call).expect("a call") as i32;
+            self.tracker
+                .enter(who, at, Abi::native(), number, [0; 6], &mut self.out);
+        }
+
+        fn leave(&mut self, tid: u32, call: &str) {
+            let number = names::number(Abi::native(), call).expect("a call") as i32;
+            let call = (Abi::native(), number);
+            let who = (Pid(10), Tid(tid));
+            self.tracker.leave(who, Nanos(2), call, 0, &mut self.out);
+        }
+
+        fn end(&mut self, tid: u32) {
+            self.tracker.exit(&task(tid), &mut self.out);
+        }
+
+        fn n_vanished(&self) -> usize {
+            let vanished = |it: &&Observation| matches!(it, Observation::Vanished(_));
+            self.out.iter().filter(vanished).count()
+        }
+    }
+
+    fn task(tid: u32) -> Task {
+        Task {
+            pid: Pid(10),
+            tid: Tid(tid),
+            parent_pid: Pid(10),
+            parent_tid: Tid(10),
+            time: Nanos(1),
+        }
+    }
+
+    #[test]
+    fn a_thread_that_no_call_ended_vanishes_be_it_the_leader_or_another() {
+        let mut run = Run::with_threads(&[11, 12]);
+        run.enter(11, "fsync");
+        run.leave(11, "fsync");
+        run.end(11);
+        assert_eq!(run.n_vanished(), 1);
+        run.end(10);
+        assert_eq!(run.n_vanished(), 2);
+        run.enter(12, "exit_group");
+        run.end(12);
+        assert_eq!(run.n_vanished(), 2);
+    }
+
+    #[test]
+    fn a_thread_that_ends_by_a_call_or_within_one_does_not_vanish() {
+        let mut run = Run::with_threads(&[11, 12, 13]);
+        run.enter(11, "exit");
+        run.end(11);
+        // Where it waited when all others were ended.
+        run.enter(12, "fsync");
+        run.enter(13, "exit_group");
+        run.end(13);
+        run.end(12);
+        run.end(10);
+        assert_eq!(run.n_vanished(), 0);
+        let mut run = Run::with_threads(&[11, 12]);
+        run.enter(11, "execve");
+        run.end(12);
+        run.end(10);
+        assert_eq!(run.n_vanished(), 0);
+        let mut alone = Run::with_threads(&[]);
+        alone.end(10);
+        assert_eq!(alone.n_vanished(), 0, "a signal's record tells of it");
     }
 }

@@ -124,7 +124,7 @@ impl Run {
                 Some(format!("thread {} is {id} globally", thread.0))
             }
             Observation::OutOfSight(actor) => Some(format!("{} out of sight", actor.tid)),
-            Observation::Entered { .. } | Observation::Starting(..) => None,
+            _ => None,
         };
         self.out
             .drain(..)

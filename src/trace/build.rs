@@ -92,7 +92,7 @@ impl Builder {
             Observation::Starting(thread, role) => self.starting(*thread, *role),
             Observation::Named { thread, id } => self.ids.name(*id, *thread),
             Observation::Global { thread, id } => self.ids.name_globally(*id, *thread),
-            Observation::OutOfSight(_) => {}
+            Observation::OutOfSight(_) | Observation::Vanished(_) => {}
             Observation::Entered {
                 actor,
                 abi,

@@ -142,8 +142,10 @@ impl Tables {
                 let of_id = self.ids.entry(*id as u32).or_default();
                 of_id.push(*thread);
             }
-            Observation::Global { .. } | Observation::Starting(..) | Observation::OutOfSight(_) => {
-            }
+            Observation::Global { .. }
+            | Observation::Starting(..)
+            | Observation::Vanished(_)
+            | Observation::OutOfSight(_) => {}
         }
     }
 

@@ -82,6 +82,7 @@ impl Maps {
             Observation::Named { .. }
             | Observation::Global { .. }
             | Observation::Starting(..)
+            | Observation::Vanished(_)
             | Observation::OutOfSight(_) => {}
         }
     }
