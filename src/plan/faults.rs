@@ -99,22 +99,37 @@ fn may_be(matcher: &Matcher, name: &str) -> bool {
 /// would get around them.
 #[must_use]
 pub fn held(faults: &[FaultPlan]) -> HeldCalls {
-    let mut held = HeldCalls::default();
-    if faults.is_empty() {
-        return held;
+    match faults.is_empty() {
+        true => HeldCalls::default(),
+        false => calls(|name| GUARDED.contains(&name) || is_meant(faults, name)),
     }
+}
+
+/// Those of them that a fault may be done to, or that one waits for.
+#[must_use]
+pub fn meant(faults: &[FaultPlan]) -> HeldCalls {
+    calls(|name| is_meant(faults, name))
+}
+
+fn is_meant(faults: &[FaultPlan], name: &str) -> bool {
+    faults.iter().any(|fault| fault.holds(name))
+}
+
+/// The calls of these names in each convention.
+fn calls(is_one: impl Fn(&str) -> bool) -> HeldCalls {
+    let mut held = HeldCalls::default();
     let native = Abi::native();
     let x32 = (native == Abi::X86_64).then_some(Abi::X32);
     for abi in [Some(native), native.compat(), x32].into_iter().flatten() {
-        for (number, name) in names::all(abi) {
-            let is_meant = faults.iter().any(|fault| fault.holds(name));
-            if is_meant || GUARDED.contains(&name) {
-                held.hold(abi, number);
-            }
+        for (number, _) in names::all(abi).filter(|(_, name)| is_one(name)) {
+            held.hold(abi, number);
         }
     }
     held
 }
+
+/// The calls by which threads and processes end: those that end otherwise were ended.
+pub(super) const ENDING: [&str; 4] = ["execve", "execveat", "exit", "exit_group"];
 
 /// What is looked at beside: `io_uring_setup` and `io_setup` make rings whose operations no filter
 /// sees, `seccomp` may ask for a listener of its own, and by it and `prctl` a program has filters

@@ -66,7 +66,7 @@ pub use events::{
     EventsPlan, Grouping, Meaning, NOT_OF_TASKS, PlannedEvent, events, events_within,
 };
 pub use facts::Facts;
-pub use faults::{FaultPlan, REFUSED, guards, held, is_guarded};
+pub use faults::{FaultPlan, REFUSED, guards, held, is_guarded, meant};
 pub use filter::{FilterError, check as check_filter};
 pub use interrupts::{WHY_OF_NOBODY, is_of_nobody};
 pub use listed::{ListedEvent, listed};

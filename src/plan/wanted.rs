@@ -1,5 +1,6 @@
 //! What a scenario or a command line asks to record.
 
+use super::faults::ENDING;
 use super::{chains, marks};
 use crate::matching::confined_calls;
 use crate::scenario::{EventSpec, EventWish, Scenario, Since};
@@ -103,6 +104,7 @@ pub(super) fn all(scenario: &Scenario, every: bool) -> Vec<Wanted> {
     let calls: BTreeSet<_> = calls
         .chain(scenario.beside.calls.iter().copied())
         .chain(scenario.beside.looked_at.iter().copied())
+        .chain(ENDING.into_iter().filter(|_| !scenario.faults.is_empty()))
         .filter(|call| number(native, call).is_some())
         .collect();
     wants.extend((!calls.is_empty()).then_some(Wanted::Confined(calls)));

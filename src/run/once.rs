@@ -4,7 +4,7 @@ use super::Saving;
 use super::crash::{self, Before, Witnessed};
 use super::directory::initial;
 use super::flight::FlightLog;
-use super::gate::{Doing, aliases_of, log_of, prove, witnessed};
+use super::gate::{Doing, Faulted, aliases_of, log_of, witnessed};
 use super::given;
 use super::ground::Names;
 use super::limits::Limiter;
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use syscall_model::files::Initial;
-use syscall_model::{Call, Observation, Signatures, uring};
+use syscall_model::{Observation, Signatures, uring};
 
 // The most time for uncorking: a file system that hangs must not hang the suite.
 const UNCORKING: Duration = Duration::from_secs(10);
@@ -242,8 +242,7 @@ pub(super) struct Collector<'a> {
     builder: Builder,
     /// What the workload needed of the kernel, where that is asked for.
     needing: Option<Needing>,
-    /// All calls that faults are about, those of loaders and before the mark as well.
-    faulted: Option<Builder>,
+    faulted: Option<Faulted>,
     /// How the calls ended that may have changed the working directory.
     pub(super) ended: Ends,
     error: Option<RunError>,
@@ -264,7 +263,7 @@ impl<'a> Collector<'a> {
             builder: Builder::new(plan.keeps_order()),
             needing: Needing::of(&plan.events),
             ended: Ends::default(),
-            faulted: (!plan.faults.is_empty()).then(|| Builder::new(true)),
+            faulted: Faulted::of(plan),
             error: None,
         }
     }
@@ -289,12 +288,15 @@ impl<'a> Collector<'a> {
             needing.conclude(self.plan, &mut run);
         }
         let mut trace = self.builder.finish();
-        let faulted = self.faulted.map(Builder::finish);
-        let faulted = faulted.map(|trace| trace.normalise(&view, signatures));
-        let (mut normalised, mut findings) = normalised(self.plan, &mut trace, view, signatures);
-        if let (Some(faulted), Known::Yes(faults)) = (&faulted, &mut run.faults) {
-            prove(&self.plan.faults, faults, faulted, &normalised);
-        }
+        let (mut normalised, mut findings) =
+            normalised(self.plan, &mut trace, view.clone(), signatures);
+        let told = match &mut run.faults {
+            Known::Yes(told) => Some(told),
+            Known::No(_) => None,
+        };
+        let faulted = self.faulted;
+        let faulted =
+            faulted.map(|it| it.finish(self.plan, told, &normalised, (&view, signatures)));
         run.held = faulted.filter(|_| self.plan.keeps_all);
         normalised.lack_functions(self.lacks_functions);
         normalised.counted = run.account.counts();
@@ -337,7 +339,6 @@ impl Observer for Collector<'_> {
         let Plan {
             events,
             marks,
-            faults,
             crash,
             ..
         } = self.plan;
@@ -357,15 +358,8 @@ impl Observer for Collector<'_> {
         if let Some(needing) = &mut self.needing {
             needing.note(observation);
         }
-        if let (Some(faulted), false) = (
-            &mut self.faulted,
-            matches!(observation, Observation::Starting(..)),
-        ) {
-            let is_about = |call: &Call| {
-                let is_of = |name| faults.iter().any(|fault| fault.holds(name));
-                self.plan.keeps_all && events.wants(call) || call.name().is_some_and(is_of)
-            };
-            faulted.observe(observation, is_about);
+        if let Some(faulted) = &mut self.faulted {
+            faulted.observe(self.plan, observation);
         }
         self.builder
             .observe(observation, |call| events.wants(call) || marks.may_be(call));

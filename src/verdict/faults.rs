@@ -26,6 +26,10 @@ pub struct Faults {
     /// The calls that were held, as it was decided on them, until they are compared with the trace.
     #[serde(skip)]
     pub looked_at: Vec<Looked>,
+    /// Whether a filter of the workload's own may have ended a single thread at a call that a fault
+    /// may be meant for: of such a call there is no record.
+    #[serde(default)]
+    pub may_end_threads: bool,
     /// What is to be known of a run that passes.
     pub remarks: Vec<String>,
     /// What is not known, so that nothing can be concluded.

@@ -7,6 +7,7 @@ mod held;
 mod made;
 mod named;
 mod opened;
+mod own_filters;
 mod told;
 mod words;
 

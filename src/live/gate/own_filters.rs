@@ -3,6 +3,10 @@
 //! Of the answers of a task's filters the strictest counts: `SECCOMP_RET_USER_NOTIF`, by which a
 //! call is held, comes before `SECCOMP_RET_TRACE`, by which a filter asks the task's tracer
 //! (`seccomp_run_filters()`, kernel/seccomp.c). So of a call that is held no tracer is asked.
+//!
+//! Stricter are errors and signals, of which there are records, and `SECCOMP_RET_KILL_THREAD`: in a
+//! process with several threads it ends the one that makes the call (`do_exit()`), and no
+//! tracepoint tells of the call.
 
 use super::Held;
 use super::filter::{ARCH, HeldCalls, IF_AT_LEAST, IF_EQUAL, JUMP, LOAD, NUMBER, RETURN};
@@ -11,13 +15,14 @@ use std::io;
 use syscall_model::names::{self, Abi};
 
 /// `PR_SET_SECCOMP`, `SECCOMP_MODE_FILTER`, include/uapi/linux/prctl.h and seccomp.h.
-const SET_SECCOMP: u64 = 22;
+const SET_SECCOMP: u32 = 22;
 const MODE_FILTER: u64 = 2;
 /// `SECCOMP_SET_MODE_FILTER`, `SECCOMP_FILTER_FLAG_NEW_LISTENER`.
-const SET_FILTER: u64 = 1;
+const SET_FILTER: u32 = 1;
 const NEW_LISTENER: u64 = 1 << 3;
 const ACTION: u32 = 0xffff_0000;
 const TRACE: u32 = 0x7ff0_0000;
+const KILL_THREAD: u32 = 0;
 /// `BPF_MAXINSNS`.
 const MOST: usize = 4096;
 
@@ -39,7 +44,22 @@ const FROM_INDEX: u16 = 0x87;
 /// # Errors
 /// Its program could not be read.
 pub fn asks_tracer(call: &Held, held: &HeldCalls) -> io::Result<bool> {
+    may_answer(call, held, TRACE)
+}
+
+/// Whether a call installs a filter that may end a single thread at one of these calls.
+///
+/// # Errors
+/// Its program could not be read.
+pub fn ends_threads(call: &Held, calls: &HeldCalls) -> io::Result<bool> {
+    may_answer(call, calls, KILL_THREAD)
+}
+
+/// Whether a call installs a filter that may give one of these calls this answer.
+fn may_answer(call: &Held, calls: &HeldCalls, action: u32) -> io::Result<bool> {
     let [first, second, third, ..] = call.arguments;
+    // The kernel takes 32 bits of what is asked for.
+    let first = first as u32;
     let installs = match names::name_of(call.abi, call.number) {
         Some("prctl") => first == SET_SECCOMP && second == MODE_FILTER,
         // One with a listener is refused: the gate has the only one.
@@ -49,8 +69,13 @@ pub fn asks_tracer(call: &Held, held: &HeldCalls) -> io::Result<bool> {
     if !installs {
         return Ok(false);
     }
-    let program = program(call, third)?;
-    Ok(held.numbers().any(|call| may_trace(&program, call)))
+    let program = match program(call, third) {
+        // So programs ask whether the kernel knows filters and their flags: it fails with EFAULT.
+        Err(error) if third == 0 && error.raw_os_error() == Some(libc::EFAULT) => return Ok(false),
+        program => program?,
+    };
+    let mut calls = calls.numbers();
+    Ok(calls.any(|call| may_give(&program, call, action)))
 }
 
 /// The program of a `struct sock_fprog`.
@@ -101,9 +126,9 @@ enum Known {
     Any,
 }
 
-/// Whether a program may answer a call by asking the tracer, whatever its arguments are. Programs
+/// Whether a program may answer a call by an action, whatever the call's arguments are. Programs
 /// jump forward alone: so each instruction is looked at once.
-fn may_trace(program: &[Instruction], (arch, number): (u32, u32)) -> bool {
+fn may_give(program: &[Instruction], (arch, number): (u32, u32), action: u32) -> bool {
     let mut before: Vec<Option<Known>> = vec![None; program.len()];
     if let Some(first) = before.first_mut() {
         *first = Some(Known::Any);
@@ -120,10 +145,10 @@ fn may_trace(program: &[Instruction], (arch, number): (u32, u32)) -> bool {
             Known::Any => vec![jumps(of_true), jumps(of_false)],
         };
         let next = match it.code {
-            RETURN if it.operand & ACTION == TRACE => return true,
+            RETURN if it.operand & ACTION == action => return true,
             RETURN => Vec::new(),
             RETURN_ACCUMULATOR => match known {
-                Known::Value(value) if value & ACTION != TRACE => Vec::new(),
+                Known::Value(value) if value & ACTION != action => Vec::new(),
                 _ => return true,
             },
             JUMP => vec![jumps(it.operand)],
@@ -163,7 +188,7 @@ mod tests {
     const ALLOW: u32 = 0x7fff_0000;
 
     fn asks(program: &[Instruction], number: u32) -> bool {
-        may_trace(program, (arch(Abi::X86_64), number))
+        may_give(program, (arch(Abi::X86_64), number), TRACE)
     }
 
     #[test]
@@ -190,8 +215,25 @@ mod tests {
         ];
         assert!(asks(&program, 74));
         assert!(!asks(&program, 75) && !asks(&program, 300) && !asks(&program, 301));
-        assert!(may_trace(&program, (arch(Abi::I386), 75)));
+        assert!(may_give(&program, (arch(Abi::I386), 75), TRACE));
         assert!(asks(&[load(16), when(RETURN_ACCUMULATOR, 0, 0, 0)], 1));
         assert!(!asks(&[give(0x7ffc_0000)], 1) && !asks(&[], 1));
+    }
+
+    #[test]
+    fn a_filter_ends_threads_at_those_calls_that_it_has_no_other_answer_for() {
+        const KILL_PROCESS: u32 = 0x8000_0000;
+        let program = [
+            load(NUMBER),
+            when(IF_EQUAL, 1, 2, 0),
+            when(IF_EQUAL, 74, 2, 0),
+            give(KILL_THREAD | 7),
+            give(ALLOW),
+            give(KILL_PROCESS),
+        ];
+        let ends = |number| may_give(&program, (arch(Abi::X86_64), number), KILL_THREAD);
+        assert!(ends(75) && !ends(74) && !ends(1));
+        let by_argument = [load(16), when(RETURN_ACCUMULATOR, 0, 0, 0)];
+        assert!(may_give(&by_argument, (arch(Abi::X86_64), 1), KILL_THREAD));
     }
 }

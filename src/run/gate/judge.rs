@@ -7,13 +7,13 @@ use super::counts::Counts;
 use super::deed::{self, Main, Maker};
 use super::looked::Looks;
 use crate::matching::{Matcher, is_meant};
-use crate::plan::{FaultPlan, REFUSED, held, is_guarded};
+use crate::plan::{FaultPlan, REFUSED, held, is_guarded, meant};
 use crate::scenario::{Per, Test};
 use crate::trace::{Deed, Reached, Value, View};
 use crate::verdict::Faults;
 use perf_live::gate::{
-    Aliases, Decision, End, Held, HeldCalls, Judge, Logged, Paths, Streams, asks_tracer, length_of,
-    read_memory,
+    Aliases, Decision, End, Held, HeldCalls, Judge, Logged, Paths, Streams, asks_tracer,
+    ends_threads, length_of, read_memory,
 };
 use perf_records::space::Stack;
 use std::collections::BTreeSet;
@@ -36,8 +36,10 @@ pub(super) struct Decider<'a> {
     paths: Paths,
     /// Finds the functions that led to calls, where a fault asks for them.
     callers: Option<Callers<'a>>,
-    /// All calls that are held.
+    /// All calls that are held, and those that faults are for.
     held: HeldCalls,
+    meant: HeldCalls,
+    may_end_threads: bool,
     aliases: Arc<Aliases>,
     /// Whether that is of the first call's root, and not of none.
     has_aliases: bool,
@@ -73,6 +75,8 @@ impl<'a> Decider<'a> {
             paths,
             callers,
             held: held(doing.faults),
+            meant: meant(doing.faults),
+            may_end_threads: false,
             aliases: Arc::default(),
             has_aliases: doing.aliases.is_empty(),
             looks: Looks::default(),
@@ -95,6 +99,7 @@ impl<'a> Decider<'a> {
             elsewhere: Vec::new(),
             of_start: Vec::new(),
             looked_at: self.looks.into_all(),
+            may_end_threads: self.may_end_threads,
             remarks: self.remarks.into_iter().map(str::to_owned).collect(),
             unknown: self.unknown.into_iter().collect(),
         }
@@ -166,20 +171,21 @@ impl<'a> Decider<'a> {
 
     /// What a call is that would get around the faults.
     fn guard(&mut self, call: &Held, name: &str) -> Option<Injected> {
-        const FILTER: u64 = 1;
+        const FILTER: u32 = 1;
         const NEW_LISTENER: u64 = 1 << 3;
         let [operation, flags, ..] = call.arguments;
-        match asks_tracer(call, &self.held) {
-            Ok(false) => {}
-            Ok(true) => {
-                self.unknown.insert(TRACER.to_owned());
+        let own = asks_tracer(call, &self.held);
+        match own.and_then(|asks| Ok((asks, ends_threads(call, &self.meant)?))) {
+            Ok((asks, ends)) => {
+                self.unknown.extend(asks.then(|| TRACER.to_owned()));
+                self.may_end_threads |= ends;
             }
             Err(error) => {
                 let why = format!("a filter of the workload's own could not be read: {error}");
                 self.unknown.insert(why);
             }
         }
-        if name == "seccomp" && operation == FILTER && flags & NEW_LISTENER != 0 {
+        if name == "seccomp" && operation as u32 == FILTER && flags & NEW_LISTENER != 0 {
             self.remarks.insert(OWN_LISTENER);
         }
         is_guarded(self.doing.faults, name).then(|| {

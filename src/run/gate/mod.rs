@@ -4,12 +4,13 @@ mod blocks;
 mod callers;
 mod counts;
 mod deed;
+mod faulted;
 mod judge;
 mod looked;
 mod proof;
 
+pub(super) use faulted::Faulted;
 pub(super) use judge::TRACER;
-pub(super) use proof::prove;
 
 use super::crash::{Stream, Witness, Witnessed};
 use super::ground::Names;
@@ -25,6 +26,7 @@ use perf_live::events::Sleepers;
 use perf_live::gate::{GateError, Log, Paths, Supervisor};
 use perf_live::host::Host;
 use perf_live::sandbox::Running;
+use proof::prove;
 use std::collections::BTreeSet;
 use std::io;
 use std::os::unix::ffi::OsStrExt;

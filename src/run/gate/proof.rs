@@ -27,11 +27,12 @@ struct Counted<'a> {
 }
 
 /// Adds what is not known of the faults to `told`, and how many of the calls that they were done to
-/// are not among those that are judged. `whole` has all calls that faults are about.
+/// are not among those that are judged. `whole` has all calls that faults are about; beside it is
+/// how many threads ended without a reason in the calls of their process.
 pub(in crate::run) fn prove(
     faults: &[FaultPlan],
     told: &mut Faults,
-    whole: &Normalised,
+    (whole, n_vanished): (&Normalised, u64),
     judged: &Normalised,
 ) {
     let calls = calls(whole);
@@ -130,6 +131,14 @@ pub(in crate::run) fn prove(
         unknown.push(format!(
             "by the trace no fault was meant for a call that one was done to: {}",
             stray.line()
+        ));
+    }
+    if told.may_end_threads && n_vanished > 0 {
+        unknown.push(format!(
+            "{} ended without a call that ends threads, and a seccomp filter of the workload's own \
+             may end one (`SECCOMP_RET_KILL_THREAD`) at a call that a fault is meant for, of which \
+             there is no record: have that filter end the process (`SECCOMP_RET_KILL_PROCESS`)",
+            count_of(n_vanished, "thread")
         ));
     }
     told.unknown.extend(unknown);

@@ -101,7 +101,7 @@ fn proved_with(faults: &[FaultPlan], seen: u64, whole: &Normalised, judged: &Nor
         outcomes: vec![outcome; faults.len()],
         ..Faults::default()
     };
-    prove(faults, &mut told, whole, judged);
+    prove(faults, &mut told, (whole, 0), judged);
     told
 }
 
@@ -244,7 +244,7 @@ fn a_short_call_that_is_none_is_not_due() {
             }],
             ..Faults::default()
         };
-        prove(&faults, &mut told, &whole, &whole);
+        prove(&faults, &mut told, (&whole, 0), &whole);
         told.unknown
     };
     assert_eq!(unfired(10), Vec::<String>::new());
