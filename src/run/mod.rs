@@ -48,6 +48,7 @@ mod sources;
 mod stat;
 mod storing;
 mod study;
+mod submitted;
 mod suite;
 mod survivors;
 mod triggers;

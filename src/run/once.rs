@@ -14,6 +14,7 @@ use super::overwritten::conclude;
 use super::probes;
 use super::session::{SessionError, system};
 use super::setting::{Fired, Observer, ProbedFile, Setting};
+use super::submitted::Submitted;
 use super::{Bench, Control, Extras, Patience, RunError, follow};
 use crate::crash::Ends;
 use crate::matching::forget_begins;
@@ -231,12 +232,9 @@ pub(super) struct Collector<'a> {
     wants_functions: bool,
     /// Whether expectations name a function that no process has.
     lacks_functions: bool,
-    /// Calls that the scenario asks for and that an io_uring may make unseen.
-    unseen: Vec<&'static str>,
+    submitted: Submitted,
     /// A call that the tracepoints or counters of the scenario do not show.
     evading: Option<String>,
-    /// How many submissions to an io_uring were seen.
-    n_submissions: u64,
     /// The calls by which operations were handed over that are in no record.
     handed: BTreeSet<String>,
     builder: Builder,
@@ -256,9 +254,8 @@ impl<'a> Collector<'a> {
             is_late: false,
             wants_functions: plan.looks_at_functions(),
             lacks_functions: false,
-            unseen: plan.events.unseen_as_operations(),
+            submitted: Submitted::of(&plan.events),
             evading: None,
-            n_submissions: 0,
             handed: BTreeSet::new(),
             builder: Builder::new(plan.keeps_order()),
             needing: Needing::of(&plan.events),
@@ -305,13 +302,7 @@ impl<'a> Collector<'a> {
         forget_begins(&self.plan.spans, &mut normalised, &overwritten);
         let unknown = |text| Finding::unknown(About::Events, text);
         findings.extend(self.evading.map(unknown));
-        if let ([first, ..], 1..) = (&*self.unseen, self.n_submissions) {
-            findings.push(unknown(format!(
-                "the workload submitted to an io_uring in {}, and what it submitted, which may do what `{first}` does, was not \
-                 recorded: name `io_uring_enter` among `trace.events`",
-                perf_records::units::count_of(self.n_submissions, "call")
-            )));
-        }
+        findings.extend(self.submitted.unrecorded().map(unknown));
         run.findings.splice(0..0, findings);
         super::survivors::number(&mut run, &trace, self.plan.world.is_none());
         Ok((run.with(normalised), trace))
@@ -343,9 +334,7 @@ impl Observer for Collector<'_> {
             ..
         } = self.plan;
         if let Observation::Call(call) = observation {
-            if !self.unseen.is_empty() {
-                self.n_submissions += u64::from(uring::submits(call));
-            }
+            self.submitted.note(call);
             self.handed
                 .extend(uring::hands_over(call).then(|| uring::AIO.to_owned()));
             if let Some(crash) = crash {
