@@ -1,9 +1,7 @@
 //! The key `expect`.
 
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
-use nix::sys::signal::Signal;
 use regex::bytes::Regex;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -17,6 +15,7 @@ use super::patterns::{WrittenBetween, WrittenCounts, WrittenExpectations};
 use super::schema::{either, of, one_key, text, words};
 use super::steps::{Expectations, NumberOf, Pattern, StepSpec};
 use perf_live::units::{ExitKind, Limit};
+use syscall_model::signals::{counted_signal, signal_number, signals};
 
 /// What must come out of a run.
 #[derive(Clone, Debug, Default)]
@@ -136,7 +135,7 @@ pub(super) struct SignalMapping {
 }
 
 #[derive(Debug)]
-pub(super) struct SignalName(pub(super) Signal);
+pub(super) struct SignalName(pub(super) i32);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -162,9 +161,9 @@ impl Flexible for WrittenExit {
     }
 
     fn from_text(text: &str) -> Option<Result<Self, String>> {
-        let signal = Signal::from_str(text).ok()?;
+        signal_number(text).filter(|_| text.starts_with("SIG"))?;
         Some(Err(format!(
-            "a signal stands in a mapping\nwrite {{ signal: {signal} }}"
+            "a signal stands in a mapping\nwrite {{ signal: {text} }}"
         )))
     }
 
@@ -174,8 +173,7 @@ impl Flexible for WrittenExit {
     }
 
     fn from_mapping(mapping: SignalMapping) -> Option<Result<Self, String>> {
-        // The discriminants of nix's enum are the kernel's signal numbers.
-        Some(Ok(Self(ExitKind::Signal(mapping.signal.0 as i32))))
+        Some(Ok(Self(ExitKind::Signal(mapping.signal.0))))
     }
 }
 
@@ -202,16 +200,20 @@ impl Text for SignalName {
     const EXPECTED: &'static str = "a signal's name such as `SIGKILL`";
 
     fn schema() -> Schema {
-        words(Signal::iterator().map(Signal::as_str))
+        let names: Vec<_> = signals().collect();
+        words(names.iter().map(AsRef::as_ref))
     }
 
     fn read(text: &str) -> Option<Result<Self, String>> {
         let unknown = || {
             let whole = format!("SIG{}", text.to_uppercase().trim_start_matches("SIG"));
-            let near = did_you_mean(&whole, Signal::iterator().map(Signal::as_str));
-            unknown("signal", text, near)
+            let names: Vec<_> = signals().collect();
+            let counted = counted_signal(text).map(|name| format!("that of C is `{name}` here"));
+            let near = || did_you_mean(&whole, names.iter().map(AsRef::as_ref));
+            unknown("signal", text, counted.or_else(near))
         };
-        Some(Signal::from_str(text).map(Self).map_err(|_| unknown()))
+        let number = signal_number(text).filter(|_| text.starts_with("SIG"));
+        Some(number.map(Self).ok_or_else(unknown))
     }
 }
 

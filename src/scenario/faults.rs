@@ -207,7 +207,7 @@ impl<'de> Visitor<'de> for DoneVisitor {
                 "returns" => answered(Answer::Value(map.next_value::<Value>()?.0)),
                 "short" => answered(Answer::Short(map.next_value::<Bytes>()?.0)),
                 "signal" => Injected {
-                    signal: Some(map.next_value::<SignalName>()?.0 as i32),
+                    signal: Some(map.next_value::<SignalName>()?.0),
                     ..Injected::default()
                 },
                 "delay" => {
