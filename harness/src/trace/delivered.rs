@@ -4,7 +4,7 @@ use nix::libc;
 use perf_records::units::Nanos;
 use std::collections::HashMap;
 use syscall_model::Actor;
-use syscall_model::signals::known_signal;
+use syscall_model::signals::{counted_signal, signal_by};
 use trace_harness::plan::{Wanted, WantedEvent};
 use trace_harness::report::Delivered;
 use trace_harness::trace::{FieldValue, TracedEvent};
@@ -56,8 +56,7 @@ fn filter(names: &str) -> Result<Option<String>, String> {
     };
     let mut tests = Vec::new();
     for name in names.split(',') {
-        let number =
-            number(name).ok_or_else(|| format!("-e signal=: there is no signal `{name}`"))?;
+        let number = signal_by(name).ok_or_else(|| format!("-e signal=: {}", no_signal(name)))?;
         tests.push(match is_negated {
             true => format!("sig != {number}"),
             false => format!("sig == {number}"),
@@ -71,18 +70,10 @@ fn filter(names: &str) -> Result<Option<String>, String> {
     Ok(Some(tests.join(between)))
 }
 
-fn number(name: &str) -> Option<i32> {
-    let whole = name.to_ascii_uppercase();
-    let is_it = |number: &i32| {
-        known_signal(*number).is_some_and(|known| {
-            *known == *whole
-                || known
-                    .strip_prefix("SIG")
-                    .is_some_and(|short| *short == *whole)
-        })
-    };
-    let by_number = name.parse().ok().filter(|number| (1..=64).contains(number));
-    by_number.or_else(|| (1..=64).find(is_it))
+/// That a word names no signal, and which is meant.
+pub(super) fn no_signal(word: &str) -> String {
+    let meant = counted_signal(word).map(|name| format!(", and that of C is `{name}` here"));
+    format!("there is no signal `{word}`{}", meant.unwrap_or_default())
 }
 
 /// Signals on their way.

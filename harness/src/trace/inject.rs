@@ -1,5 +1,6 @@
 //! `-e inject=SET:...`: what is done to calls, in the words of strace.
 
+use super::delivered::no_signal;
 use super::{Arguments, chosen};
 use crate::out::note;
 use nix::libc;
@@ -13,12 +14,12 @@ use std::path::{Path, PathBuf};
 use syscall_model::errno::errno_name;
 use syscall_model::names::Abi;
 use syscall_model::select::Selection;
-use syscall_model::signals::known_signal;
+use syscall_model::signals::signal_by;
 use syscall_model::{Answer, Injected};
 use trace_harness::plan::{EventsPlan, FaultPlan};
 use trace_harness::run::{Bench, Doing, Setting};
 use trace_harness::scenario::When;
-use trace_harness::verdict::{Faults, Known};
+use trace_harness::verdict::{FaultOutcome, Faults, Known};
 
 const MOST_COUNT: u64 = 65535;
 
@@ -79,6 +80,11 @@ pub(super) fn say(done: &Known<Faults>, faults: &[FaultPlan]) {
     for remark in done.remarks.iter().chain(&done.unknown) {
         note!("harness: {remark}");
     }
+    if done.may_end_threads {
+        note!(
+            "harness: a seccomp filter of the command's own may end a thread (SECCOMP_RET_KILL_THREAD) at a call that is injected for: such a call is in no trace"
+        );
+    }
     for (fault, outcome) in faults.iter().zip(&done.outcomes) {
         let (unknown, word) = (outcome.unknown, &fault.matcher.word);
         if unknown > 0 {
@@ -86,6 +92,29 @@ pub(super) fn say(done: &Known<Faults>, faults: &[FaultPlan]) {
                 "harness: nothing was done to {unknown} calls of `{word}`: not all of their arguments could be read, so that -P may mean them"
             );
         }
+    }
+}
+
+/// Says so of each set among these words of `-e` that was done to no call, where any could be.
+pub(super) fn say_never(done: &Known<Faults>, faults: &[FaultPlan], sets: &[String]) {
+    let Some(done) = done.yes() else {
+        return;
+    };
+    let both = faults.iter().zip(&done.outcomes);
+    for (place, set) in sets.iter().enumerate().filter(|(_, set)| injects(set)) {
+        let of_set = both.clone().filter(|(it, _)| it.matcher.line == place + 1);
+        let outcomes: Vec<&FaultOutcome> = of_set.map(|(_, outcome)| outcome).collect();
+        if outcomes.iter().any(|it| it.fired > 0) {
+            continue;
+        }
+        let seen: u64 = outcomes.iter().map(|it| it.seen).sum();
+        let why = match (outcomes.is_empty(), seen) {
+            (true, _) => "its calls are not traced, or a later one is about them".to_owned(),
+            (false, 0) => "none of its calls was held".to_owned(),
+            (false, 1) => "one of its calls was held".to_owned(),
+            (false, n) => format!("{n} of its calls were held"),
+        };
+        note!("harness: {set} was done to no call: {why}");
     }
 }
 
@@ -98,11 +127,11 @@ fn in_directory(path: &[u8], directory: Option<&[u8]>) -> Vec<u8> {
     }
 }
 
-/// Returns the words of `-e` without those that inject, and the faults of these. Of several that
-/// name a call the last counts, as in strace.
+/// Returns the words of `-e` without those that inject, and the faults of these, whose line is the
+/// number of their word. Of several that name a call the last counts, as in strace.
 pub(super) fn split(sets: &[String]) -> Result<(Vec<String>, Vec<FaultPlan>), String> {
     let (mut rest, mut faults) = (Vec::new(), Vec::<FaultPlan>::new());
-    for set in sets {
+    for (place, set) in sets.iter().enumerate() {
         if set
             .split_once('=')
             .is_some_and(|(word, _)| QUIET.contains(&word))
@@ -118,7 +147,9 @@ pub(super) fn split(sets: &[String]) -> Result<(Vec<String>, Vec<FaultPlan>), St
         // strace counts each call of a set by itself.
         let each = fault.matcher.names.iter().map(|name| {
             let names = BTreeSet::from([name.clone()]);
-            FaultPlan::of_calls(name, names, fault.when, fault.injected)
+            let mut fault = FaultPlan::of_calls(name, names, fault.when, fault.injected);
+            fault.matcher.line = place + 1;
+            fault
         });
         faults.extend(each);
     }
@@ -140,6 +171,10 @@ pub(super) fn doing<'a>(
         directory: Path::new(OsStr::from_bytes(directory)),
         aliases: &[],
     }
+}
+
+fn injects(set: &str) -> bool {
+    set.split_once('=').is_some_and(|(word, _)| is_ours(word))
 }
 
 fn is_ours(word: &str) -> bool {
@@ -179,7 +214,10 @@ fn fault(qualifier: &str, said: &str) -> Result<FaultPlan, String> {
                 injected.answer = Some(Answer::Value(number(value).ok_or_else(wrong)?));
             }
             "error" | "retval" => return Err("there is one answer to a call".to_owned()),
-            "signal" => injected.signal = Some(signal(value).ok_or_else(wrong)?),
+            "signal" => {
+                let signal = signal_by(value).ok_or_else(|| no_signal(value))?;
+                injected.signal = Some(signal);
+            }
             "delay_enter" => injected.delay = Some(delay(value).ok_or_else(wrong)?),
             "delay_exit" => late = Some(delay(value).ok_or_else(wrong)?),
             "when" => when = times(value).ok_or_else(wrong)?,
@@ -246,19 +284,6 @@ fn number(value: &str) -> Option<i64> {
         None => value.parse().ok(),
     };
     number.filter(|number| *number >= 0)
-}
-
-fn signal(value: &str) -> Option<i32> {
-    let upper = value.to_uppercase();
-    let name = format!("SIG{}", upper.strip_prefix("SIG").unwrap_or(&upper));
-    let named = (1..=64).find(|number| known_signal(*number).is_some_and(|it| it == name));
-    let number = || {
-        value
-            .parse()
-            .ok()
-            .filter(|number| (1..=64).contains(number))
-    };
-    named.or_else(number)
 }
 
 /// Microseconds, or with a unit.
@@ -370,6 +395,8 @@ mod tests {
         assert!(of("inject=read:delay_exit=100:signal=USR1").contains("`signal`"));
         assert!(of("inject=read").contains("does not say"));
         assert!(of("inject=read:error=EFOO").contains("EFOO"));
+        assert!(of("inject=read:signal=SIGRTMIN+3").contains("`SIGRT_5` here"));
+        assert!(of("inject=read:signal=FOO").contains("no signal `FOO`"));
         assert!(of("inject=read:error=ERESTARTSYS").contains("the kernel's own"));
         assert!(of("inject=read:error=516").contains("the kernel's own"));
         assert!(of("inject=read:error=EIO:retval=1").contains("one answer"));

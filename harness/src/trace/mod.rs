@@ -366,7 +366,9 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     if let Some(directory) = directory {
         directory.remove().map_err(RunError::WorkDir)?;
     }
-    printer.finish((&run.account, &[]), run.exit.yes().copied())
+    let status = printer.finish((&run.account, &[]), run.exit.yes().copied());
+    inject::say_never(&run.faults, &faults, &all);
+    status
 }
 
 pub(crate) fn unusable(error: EventsError) -> Trouble {

@@ -150,3 +150,29 @@ fn a_call_that_was_answered_is_shown_by_whatever_link_its_file_was_opened() {
         "{run:?}"
     );
 }
+
+#[test]
+fn a_signal_has_one_name_in_scenarios_and_on_the_command_line() {
+    require!(right_to_trace());
+    let first = |signal: &str| {
+        format!(
+            "workload: {{ run: [mkdir, a] }}\ntrace: {{ events: [{{ syscalls: [mkdir] }}] }}\n\
+             faults: [{{ mkdir: {{ signal: {signal} }} }}]\nexpect: {{ exit: {{ signal: {signal} }} }}\n\
+             snapshot: false"
+        )
+    };
+    passes(&first("SIGRT_5"));
+    passes(&first("SIGRTMIN"));
+    let run = Project::with("it", &first("SIGRTMIN+3")).harness(&["run", "scenarios"]);
+    run.assert_status(2);
+    let meant = "that of C is `SIGRT_5` here";
+    assert!(run.stderr.contains(meant), "{run:?}");
+    for (signal, status) in [("SIGRT_5", 128 + 37), ("rt_5", 128 + 37), ("37", 128 + 37)] {
+        let inject = format!("inject=mkdir:signal={signal}");
+        let run = Project::new().harness(&["trace", "-e", &inject, "--", "mkdir", "a"]);
+        assert_eq!(run.status, status, "{signal}: {run:?}");
+    }
+    let inject = "inject=mkdir:signal=SIGRTMIN+3";
+    let run = Project::new().harness(&["trace", "-e", inject, "--", "mkdir", "a"]);
+    assert!(run.stderr.contains(meant), "{run:?}");
+}
