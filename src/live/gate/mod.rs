@@ -37,7 +37,7 @@ pub use log::{Log, Logged};
 pub use looking::{Look, Named, OpenFile};
 pub use making::{MADE, SHORTER, first_without};
 pub use opened::{Streams, name_of};
-pub use own_filters::{asks_tracer, ends_threads};
+pub use own_filters::{Own, asks_tracer};
 pub use parts::length_of;
 pub use reaching::Wanted;
 pub use reading::{read_memory, stack_from};

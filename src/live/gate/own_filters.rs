@@ -17,6 +17,8 @@ use syscall_model::names::{self, Abi};
 /// `PR_SET_SECCOMP`, `SECCOMP_MODE_FILTER`, include/uapi/linux/prctl.h and seccomp.h.
 const SET_SECCOMP: u32 = 22;
 const MODE_FILTER: u64 = 2;
+/// `PR_SET_SYSCALL_USER_DISPATCH`, which `PR_SYS_DISPATCH_OFF`, 0, ends.
+const DISPATCH: u32 = 59;
 /// `SECCOMP_SET_MODE_FILTER`, `SECCOMP_FILTER_FLAG_NEW_LISTENER`.
 const SET_FILTER: u32 = 1;
 const NEW_LISTENER: u64 = 1 << 3;
@@ -47,12 +49,42 @@ pub fn asks_tracer(call: &Held, held: &HeldCalls) -> io::Result<bool> {
     may_answer(call, held, TRACE)
 }
 
-/// Whether a call installs a filter that may end a single thread at one of these calls.
-///
-/// # Errors
-/// Its program could not be read.
-pub fn ends_threads(call: &Held, calls: &HeldCalls) -> io::Result<bool> {
-    may_answer(call, calls, KILL_THREAD)
+/// What a call asks for by which other calls do not come to the gate, or not to it alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Own {
+    /// It installs a filter that may ask a tracer for a call that is held.
+    pub asks_tracer: bool,
+    /// It installs a filter that may end a single thread at a call that faults are for.
+    pub ends_threads: bool,
+    /// It asks for a listener of its own, and gets `EBUSY`.
+    pub listens: bool,
+    /// It has calls given back to the program, before any filter is asked and with no record
+    /// (`syscall_user_dispatch()`, `kernel/entry/syscall_user_dispatch.c`).
+    pub dispatches: bool,
+}
+
+impl Own {
+    /// Looks at a call; faults are for the calls `meant` among those that are held.
+    ///
+    /// # Errors
+    /// The program of a filter could not be read.
+    pub fn of(call: &Held, held: &HeldCalls, meant: &HeldCalls) -> io::Result<Self> {
+        let [first, second, ..] = call.arguments;
+        let asks = match names::name_of(call.abi, call.number) {
+            Some("prctl") => (false, first as u32 == DISPATCH && second != 0),
+            Some("seccomp") => (
+                first as u32 == SET_FILTER && second & NEW_LISTENER != 0,
+                false,
+            ),
+            _ => return Ok(Self::default()),
+        };
+        Ok(Self {
+            asks_tracer: asks_tracer(call, held)?,
+            ends_threads: may_answer(call, meant, KILL_THREAD)?,
+            listens: asks.0,
+            dispatches: asks.1,
+        })
+    }
 }
 
 /// Whether a call installs a filter that may give one of these calls this answer.

@@ -12,8 +12,8 @@ use crate::scenario::{Per, Test};
 use crate::trace::{Deed, Reached, Value, View};
 use crate::verdict::Faults;
 use perf_live::gate::{
-    Aliases, Decision, End, Held, HeldCalls, Judge, Logged, Paths, Streams, asks_tracer,
-    ends_threads, length_of, read_memory,
+    Aliases, Decision, End, Held, HeldCalls, Judge, Logged, Own, Paths, Streams, length_of,
+    read_memory,
 };
 use perf_records::space::Stack;
 use std::collections::BTreeSet;
@@ -57,6 +57,9 @@ const OWN_LISTENER: &str = "the workload asked for a listener of its own for sec
 
 pub(in crate::run) const TRACER: &str = "the workload has a filter of its own by which its tracer is asked (`SECCOMP_RET_TRACE`) for \
      a call that is held: it is made without; run it without that filter";
+
+const DISPATCHED: &str = "the workload asked that calls be given back to it (PR_SET_SYSCALL_USER_DISPATCH): these come \
+     to no filter, and are in no record; run it without";
 
 impl<'a> Decider<'a> {
     pub(super) fn new(
@@ -171,22 +174,18 @@ impl<'a> Decider<'a> {
 
     /// What a call is that would get around the faults.
     fn guard(&mut self, call: &Held, name: &str) -> Option<Injected> {
-        const FILTER: u32 = 1;
-        const NEW_LISTENER: u64 = 1 << 3;
-        let [operation, flags, ..] = call.arguments;
-        let own = asks_tracer(call, &self.held);
-        match own.and_then(|asks| Ok((asks, ends_threads(call, &self.meant)?))) {
-            Ok((asks, ends)) => {
-                self.unknown.extend(asks.then(|| TRACER.to_owned()));
-                self.may_end_threads |= ends;
+        match Own::of(call, &self.held, &self.meant) {
+            Ok(own) => {
+                let doubts = [(own.asks_tracer, TRACER), (own.dispatches, DISPATCHED)];
+                let doubts = doubts.into_iter().filter(|(is_it, _)| *is_it);
+                self.unknown.extend(doubts.map(|(_, why)| why.to_owned()));
+                self.remarks.extend(own.listens.then_some(OWN_LISTENER));
+                self.may_end_threads |= own.ends_threads;
             }
             Err(error) => {
                 let why = format!("a filter of the workload's own could not be read: {error}");
                 self.unknown.insert(why);
             }
-        }
-        if name == "seccomp" && operation as u32 == FILTER && flags & NEW_LISTENER != 0 {
-            self.remarks.insert(OWN_LISTENER);
         }
         is_guarded(self.doing.faults, name).then(|| {
             self.remarks.insert(match name {

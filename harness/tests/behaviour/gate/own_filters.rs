@@ -19,6 +19,9 @@ const CODE: &str = r#"
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#endif
 static int fd, is_gate;
 static const char *how;
 static long sync_file(void) {
@@ -27,6 +30,12 @@ static long sync_file(void) {
     __asm__ volatile("int $0x80" : "=a"(result) : "a"(118), "b"(fd)
                      : "memory", "r8", "r9", "r10", "r11");
     return result;
+}
+/* Whether calls are given back (`SYSCALL_DISPATCH_FILTER_BLOCK`). */
+static volatile char selector;
+static void answer(int signal) {
+    selector = 0;
+    (void)signal;
 }
 static unsigned action(void) {
     if (strstr(how, "kill")) return SECCOMP_RET_KILL_THREAD;
@@ -63,6 +72,14 @@ int main(int argc, char **argv) {
     is_gate = argc > 3;
     fd = open("log", O_RDWR | O_CREAT, 0600);
     sync_file();
+    if (!strcmp(how, "dispatch")) {
+        struct sigaction caught = {.sa_handler = answer};
+        sigaction(SIGSYS, &caught, 0);
+        syscall(SYS_prctl, 1UL << 32 | PR_SET_SYSCALL_USER_DISPATCH, 1UL, 0UL, 0UL, &selector);
+        selector = 1;
+        sync_file();
+        return 0;
+    }
     if (fork() == 0) {
         if (!strcmp(argv[2], "thread")) {
             pthread_t one;
@@ -153,6 +170,17 @@ fn a_call_that_an_own_filter_answers_or_refuses_by_a_signal_was_not_failed() {
         "errno, process",
         "when: 3",
         "never fired: 2 calls matched it",
+    );
+}
+
+#[test]
+fn calls_that_are_given_back_to_the_program_leave_it_unknown_whether_every_call_failed() {
+    require!(right_to_trace());
+    require!(program("gcc"));
+    is_unknown(
+        "dispatch, process",
+        "when: \"1..\"",
+        "PR_SET_SYSCALL_USER_DISPATCH",
     );
 }
 
