@@ -148,6 +148,12 @@ pub fn opened_where(trace: &Normalised, is_it: &dyn Fn(&str) -> bool) -> BTreeSe
     names.into_iter().filter(|name| is_it(name)).collect()
 }
 
+/// The first of a file's names that a scenario may have: it names a file by where its path leads,
+/// and a file that was opened by a path with `..` has that for a name.
+fn led_to(names: &[Vec<u8>]) -> Option<&Vec<u8>> {
+    names.iter().find(|name| !climbs(name))
+}
+
 /// The file of a value as a scenario names it; `None` where it has no name there.
 fn file_of(value: &Value) -> Option<String> {
     let path = match value {
@@ -159,14 +165,13 @@ fn file_of(value: &Value) -> Option<String> {
             _ if given.is_empty() => return None,
             (Some(absolute), _) if !climbs(absolute) => absolute,
             _ if (given.starts_with(b"/") || given.starts_with(b"$DIR")) && !climbs(given) => given,
-            (_, Reached::Known { names, .. }) if !names.is_empty() => names.first()?,
-            // A scenario names a file by where its path leads.
+            (_, Reached::Known { names, .. }) if !names.is_empty() => led_to(names)?,
             _ if climbs(given) => return None,
             _ => given,
         },
         Value::File { name, reached, .. } => match reached {
-            Reached::Known { names, .. } => names.first()?,
-            _ if Kind::of_name(name).is_some() => name,
+            Reached::Known { names, .. } => led_to(names)?,
+            _ if Kind::of_name(name).is_some() && !climbs(name) => name,
             _ => return None,
         },
         _ => return None,
@@ -183,4 +188,34 @@ fn file_of(value: &Value) -> Option<String> {
         true => format!("./{inner}"),
         false => inner.to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(name: &str, reached: Reached) -> Option<String> {
+        file_of(&Value::File {
+            number: 3,
+            description: None,
+            name: name.as_bytes().to_vec(),
+            reached,
+        })
+    }
+
+    fn named(names: &[&str]) -> Option<String> {
+        let names = names.iter().map(|name| name.as_bytes().to_vec()).collect();
+        let is_led = false;
+        file("/x", Reached::Known { names, is_led })
+    }
+
+    #[test]
+    fn a_file_that_was_opened_from_the_folder_above_is_named_by_where_it_is_or_not_at_all() {
+        assert_eq!(named(&["/usr/lib/x"]).as_deref(), Some("/usr/lib/x"));
+        assert_eq!(named(&["/a/../b", "/b"]).as_deref(), Some("/b"));
+        assert_eq!(named(&["/a/../b"]), None);
+        assert_eq!(named(&[]), None);
+        assert_eq!(file("/a/../b", Reached::Untold), None);
+        assert_eq!(file("/b", Reached::Untold).as_deref(), Some("/b"));
+    }
 }
