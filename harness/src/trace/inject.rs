@@ -72,11 +72,15 @@ pub(super) fn restrict(
 }
 
 /// Says what is to be known of what was done, and of how many calls it is not known whether `-P`
-/// means them: to those nothing was done.
-pub(super) fn say(done: &Known<Faults>, faults: &[FaultPlan]) {
-    let Some(done) = done.yes() else {
-        return;
-    };
+/// means them: to those nothing was done. Returns what was done.
+pub(super) fn say(done: Known<Faults>, faults: &[FaultPlan]) -> Known<Faults> {
+    if let Some(done) = done.yes() {
+        say_of(done, faults);
+    }
+    done
+}
+
+fn say_of(done: &Faults, faults: &[FaultPlan]) {
     for remark in done.remarks.iter().chain(&done.unknown) {
         note!("harness: {remark}");
     }

@@ -349,8 +349,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
             setting.clone(),
         )
     })?;
-    inject::say(&done, &faults);
-    run.faults = done;
+    run.faults = inject::say(done, &faults);
     run.account.other_cpus = !bench.has_same_cpus();
     run.account.other_files.extend(setting.written());
     if let Some(saving) = printer.saving.take() {

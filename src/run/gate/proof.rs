@@ -133,16 +133,21 @@ pub(in crate::run) fn prove(
             stray.line()
         ));
     }
-    if told.may_end_threads && n_vanished > 0 {
-        unknown.push(format!(
+    unknown.extend(vanished(told, n_vanished));
+    told.unknown.extend(unknown);
+    (told.done_to, told.elsewhere, told.of_start) = (done_to, elsewhere, of_start(faults, whole));
+}
+
+/// Says so where threads may have been ended at calls of which there is no record.
+fn vanished(told: &Faults, n_vanished: u64) -> Option<String> {
+    (told.may_end_threads && n_vanished > 0).then(|| {
+        format!(
             "{} ended without a call that ends threads, and a seccomp filter of the workload's own \
              may end one (`SECCOMP_RET_KILL_THREAD`) at a call that a fault is meant for, of which \
              there is no record: have that filter end the process (`SECCOMP_RET_KILL_PROCESS`)",
             count_of(n_vanished, "thread")
-        ));
-    }
-    told.unknown.extend(unknown);
-    (told.done_to, told.elsewhere, told.of_start) = (done_to, elsewhere, of_start(faults, whole));
+        )
+    })
 }
 
 /// For each fault, whether it may be for the call that begins the workload.
