@@ -1828,6 +1828,725 @@ pub static IOCTL_NAMES: Constants = Constants { name: "ioctl_names", mask: 0xfff
     ("DRM_IOCTL_MODE_ADDFB2", 0xc06864b8), ("DRM_IOCTL_MODE_GETFB2", 0xc06864ce),
 ])] };
 
+/// `netlink_types` of the list.
+pub static NETLINK_TYPES: Constants = Constants { name: "netlink_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NLMSG_NOOP", 1), ("NLMSG_ERROR", 2), ("NLMSG_DONE", 3), ("NLMSG_OVERRUN", 4),
+])] };
+
+/// `netlink_flags` of the list.
+pub static NETLINK_FLAGS: Constants = Constants { name: "netlink_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("NLM_F_REQUEST", 1), ("NLM_F_MULTI", 2), ("NLM_F_ACK", 4), ("NLM_F_ECHO", 8), ("NLM_F_DUMP_INTR", 0x10),
+    ("NLM_F_DUMP_FILTERED", 0x20),
+])] };
+
+/// `netlink_get_flags` of the list.
+pub static NETLINK_GET_FLAGS: Constants = Constants { name: "netlink_get_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("NLM_F_REQUEST", 1), ("NLM_F_MULTI", 2), ("NLM_F_ACK", 4), ("NLM_F_ECHO", 8), ("NLM_F_DUMP_INTR", 0x10),
+    ("NLM_F_DUMP_FILTERED", 0x20), ("NLM_F_DUMP", 0x300), ("NLM_F_ROOT", 0x100), ("NLM_F_MATCH", 0x200),
+    ("NLM_F_ATOMIC", 0x400),
+])] };
+
+/// `netlink_new_flags` of the list.
+pub static NETLINK_NEW_FLAGS: Constants = Constants { name: "netlink_new_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("NLM_F_REQUEST", 1), ("NLM_F_MULTI", 2), ("NLM_F_ACK", 4), ("NLM_F_ECHO", 8), ("NLM_F_DUMP_INTR", 0x10),
+    ("NLM_F_DUMP_FILTERED", 0x20), ("NLM_F_REPLACE", 0x100), ("NLM_F_EXCL", 0x200), ("NLM_F_CREATE", 0x400),
+    ("NLM_F_APPEND", 0x800),
+])] };
+
+/// `netlink_delete_flags` of the list.
+pub static NETLINK_DELETE_FLAGS: Constants = Constants { name: "netlink_delete_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("NLM_F_REQUEST", 1), ("NLM_F_MULTI", 2), ("NLM_F_ACK", 4), ("NLM_F_ECHO", 8), ("NLM_F_DUMP_INTR", 0x10),
+    ("NLM_F_DUMP_FILTERED", 0x20), ("NLM_F_NONREC", 0x100), ("NLM_F_BULK", 0x200),
+])] };
+
+/// `netlink_ack_flags` of the list.
+pub static NETLINK_ACK_FLAGS: Constants = Constants { name: "netlink_ack_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("NLM_F_REQUEST", 1), ("NLM_F_MULTI", 2), ("NLM_F_ACK", 4), ("NLM_F_ECHO", 8), ("NLM_F_DUMP_INTR", 0x10),
+    ("NLM_F_DUMP_FILTERED", 0x20), ("NLM_F_CAPPED", 0x100), ("NLM_F_ACK_TLVS", 0x200),
+])] };
+
+/// `netlink_error_attributes` of the list.
+pub static NETLINK_ERROR_ATTRIBUTES: Constants = Constants { name: "netlink_error_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NLMSGERR_ATTR_UNUSED", 0), ("NLMSGERR_ATTR_MSG", 1), ("NLMSGERR_ATTR_OFFS", 2), ("NLMSGERR_ATTR_COOKIE", 3),
+    ("NLMSGERR_ATTR_POLICY", 4), ("NLMSGERR_ATTR_MISS_TYPE", 5), ("NLMSGERR_ATTR_MISS_NEST", 6),
+])] };
+
+/// `netlink_route_types` of the list.
+pub static NETLINK_ROUTE_TYPES: Constants = Constants { name: "netlink_route_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("RTM_NEWLINK", 0x10), ("RTM_DELLINK", 0x11), ("RTM_GETLINK", 0x12), ("RTM_SETLINK", 0x13),
+    ("RTM_NEWADDR", 0x14), ("RTM_DELADDR", 0x15), ("RTM_GETADDR", 0x16), ("RTM_NEWROUTE", 0x18),
+    ("RTM_DELROUTE", 0x19), ("RTM_GETROUTE", 0x1a), ("RTM_NEWNEIGH", 0x1c), ("RTM_DELNEIGH", 0x1d),
+    ("RTM_GETNEIGH", 0x1e), ("RTM_NEWRULE", 0x20), ("RTM_DELRULE", 0x21), ("RTM_GETRULE", 0x22),
+    ("RTM_NEWQDISC", 0x24), ("RTM_DELQDISC", 0x25), ("RTM_GETQDISC", 0x26), ("RTM_NEWTCLASS", 0x28),
+    ("RTM_DELTCLASS", 0x29), ("RTM_GETTCLASS", 0x2a), ("RTM_NEWTFILTER", 0x2c), ("RTM_DELTFILTER", 0x2d),
+    ("RTM_GETTFILTER", 0x2e), ("RTM_NEWACTION", 0x30), ("RTM_DELACTION", 0x31), ("RTM_GETACTION", 0x32),
+    ("RTM_NEWPREFIX", 0x34), ("RTM_GETMULTICAST", 0x3a), ("RTM_GETANYCAST", 0x3e), ("RTM_NEWNEIGHTBL", 0x40),
+    ("RTM_GETNEIGHTBL", 0x42), ("RTM_SETNEIGHTBL", 0x43), ("RTM_NEWNDUSEROPT", 0x44), ("RTM_NEWADDRLABEL", 0x48),
+    ("RTM_DELADDRLABEL", 0x49), ("RTM_GETADDRLABEL", 0x4a), ("RTM_GETDCB", 0x4e), ("RTM_SETDCB", 0x4f),
+    ("RTM_NEWNETCONF", 0x50), ("RTM_DELNETCONF", 0x51), ("RTM_GETNETCONF", 0x52), ("RTM_NEWMDB", 0x54),
+    ("RTM_DELMDB", 0x55), ("RTM_GETMDB", 0x56), ("RTM_NEWNSID", 0x58), ("RTM_DELNSID", 0x59), ("RTM_GETNSID", 0x5a),
+    ("RTM_NEWSTATS", 0x5c), ("RTM_GETSTATS", 0x5e), ("RTM_NEWCACHEREPORT", 0x60), ("RTM_NEWCHAIN", 0x64),
+    ("RTM_DELCHAIN", 0x65), ("RTM_GETCHAIN", 0x66), ("RTM_NEWNEXTHOP", 0x68), ("RTM_DELNEXTHOP", 0x69),
+    ("RTM_GETNEXTHOP", 0x6a), ("RTM_NEWLINKPROP", 0x6c), ("RTM_DELLINKPROP", 0x6d), ("RTM_GETLINKPROP", 0x6e),
+    ("RTM_NEWVLAN", 0x70), ("RTM_DELVLAN", 0x71), ("RTM_GETVLAN", 0x72), ("RTM_NEWNEXTHOPBUCKET", 0x74),
+    ("RTM_DELNEXTHOPBUCKET", 0x75), ("RTM_GETNEXTHOPBUCKET", 0x76), ("RTM_NEWMULTICAST", 0x38),
+    ("RTM_DELMULTICAST", 0x39), ("RTM_NEWANYCAST", 0x3c), ("RTM_DELANYCAST", 0x3d), ("RTM_SETSTATS", 0x5f),
+    ("RTM_NEWTUNNEL", 0x78), ("RTM_DELTUNNEL", 0x79), ("RTM_GETTUNNEL", 0x7a),
+])] };
+
+/// `netlink_diag_types` of the list.
+pub static NETLINK_DIAG_TYPES: Constants = Constants { name: "netlink_diag_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("TCPDIAG_GETSOCK", 0x12), ("DCCPDIAG_GETSOCK", 0x13), ("SOCK_DIAG_BY_FAMILY", 0x14), ("SOCK_DESTROY", 0x15),
+])] };
+
+/// `netlink_audit_types` of the list.
+pub static NETLINK_AUDIT_TYPES: Constants = Constants { name: "netlink_audit_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("AUDIT_GET", 0x3e8), ("AUDIT_SET", 0x3e9), ("AUDIT_LIST", 0x3ea), ("AUDIT_ADD", 0x3eb), ("AUDIT_DEL", 0x3ec),
+    ("AUDIT_USER", 0x3ed), ("AUDIT_LOGIN", 0x3ee), ("AUDIT_WATCH_INS", 0x3ef), ("AUDIT_WATCH_REM", 0x3f0),
+    ("AUDIT_WATCH_LIST", 0x3f1), ("AUDIT_SIGNAL_INFO", 0x3f2), ("AUDIT_ADD_RULE", 0x3f3), ("AUDIT_DEL_RULE", 0x3f4),
+    ("AUDIT_LIST_RULES", 0x3f5), ("AUDIT_TRIM", 0x3f6), ("AUDIT_MAKE_EQUIV", 0x3f7), ("AUDIT_TTY_GET", 0x3f8),
+    ("AUDIT_TTY_SET", 0x3f9), ("AUDIT_SET_FEATURE", 0x3fa), ("AUDIT_GET_FEATURE", 0x3fb),
+    ("AUDIT_FIRST_USER_MSG", 0x44c), ("AUDIT_USER_AVC", 0x453), ("AUDIT_USER_TTY", 0x464),
+    ("AUDIT_LAST_USER_MSG", 0x4af), ("AUDIT_DAEMON_START", 0x4b0), ("AUDIT_DAEMON_END", 0x4b1),
+    ("AUDIT_DAEMON_ABORT", 0x4b2), ("AUDIT_DAEMON_CONFIG", 0x4b3), ("AUDIT_SYSCALL", 0x514), ("AUDIT_PATH", 0x516),
+    ("AUDIT_IPC", 0x517), ("AUDIT_SOCKETCALL", 0x518), ("AUDIT_CONFIG_CHANGE", 0x519), ("AUDIT_SOCKADDR", 0x51a),
+    ("AUDIT_CWD", 0x51b), ("AUDIT_EXECVE", 0x51d), ("AUDIT_IPC_SET_PERM", 0x51f), ("AUDIT_MQ_OPEN", 0x520),
+    ("AUDIT_MQ_SENDRECV", 0x521), ("AUDIT_MQ_NOTIFY", 0x522), ("AUDIT_MQ_GETSETATTR", 0x523),
+    ("AUDIT_KERNEL_OTHER", 0x524), ("AUDIT_FD_PAIR", 0x525), ("AUDIT_OBJ_PID", 0x526), ("AUDIT_TTY", 0x527),
+    ("AUDIT_EOE", 0x528), ("AUDIT_BPRM_FCAPS", 0x529), ("AUDIT_CAPSET", 0x52a), ("AUDIT_MMAP", 0x52b),
+    ("AUDIT_NETFILTER_PKT", 0x52c), ("AUDIT_NETFILTER_CFG", 0x52d), ("AUDIT_SECCOMP", 0x52e),
+    ("AUDIT_PROCTITLE", 0x52f), ("AUDIT_FEATURE_CHANGE", 0x530), ("AUDIT_REPLACE", 0x531),
+    ("AUDIT_KERN_MODULE", 0x532), ("AUDIT_FANOTIFY", 0x533), ("AUDIT_TIME_INJOFFSET", 0x534),
+    ("AUDIT_TIME_ADJNTPVAL", 0x535), ("AUDIT_BPF", 0x536), ("AUDIT_EVENT_LISTENER", 0x537),
+    ("AUDIT_URINGOP", 0x538), ("AUDIT_OPENAT2", 0x539), ("AUDIT_DM_CTRL", 0x53a), ("AUDIT_DM_EVENT", 0x53b),
+    ("AUDIT_AVC", 0x578), ("AUDIT_SELINUX_ERR", 0x579), ("AUDIT_AVC_PATH", 0x57a), ("AUDIT_MAC_POLICY_LOAD", 0x57b),
+    ("AUDIT_MAC_STATUS", 0x57c), ("AUDIT_MAC_CONFIG_CHANGE", 0x57d), ("AUDIT_MAC_UNLBL_ALLOW", 0x57e),
+    ("AUDIT_MAC_CIPSOV4_ADD", 0x57f), ("AUDIT_MAC_CIPSOV4_DEL", 0x580), ("AUDIT_MAC_MAP_ADD", 0x581),
+    ("AUDIT_MAC_MAP_DEL", 0x582), ("AUDIT_MAC_IPSEC_ADDSA", 0x583), ("AUDIT_MAC_IPSEC_DELSA", 0x584),
+    ("AUDIT_MAC_IPSEC_ADDSPD", 0x585), ("AUDIT_MAC_IPSEC_DELSPD", 0x586), ("AUDIT_MAC_IPSEC_EVENT", 0x587),
+    ("AUDIT_MAC_UNLBL_STCADD", 0x588), ("AUDIT_MAC_UNLBL_STCDEL", 0x589), ("AUDIT_MAC_CALIPSO_ADD", 0x58a),
+    ("AUDIT_MAC_CALIPSO_DEL", 0x58b), ("AUDIT_ANOM_PROMISCUOUS", 0x6a4), ("AUDIT_ANOM_ABEND", 0x6a5),
+    ("AUDIT_ANOM_LINK", 0x6a6), ("AUDIT_ANOM_CREAT", 0x6a7), ("AUDIT_LAST_KERN_ANOM_MSG", 0x707),
+    ("AUDIT_INTEGRITY_DATA", 0x708), ("AUDIT_INTEGRITY_METADATA", 0x709), ("AUDIT_INTEGRITY_STATUS", 0x70a),
+    ("AUDIT_INTEGRITY_HASH", 0x70b), ("AUDIT_INTEGRITY_PCR", 0x70c), ("AUDIT_INTEGRITY_RULE", 0x70d),
+    ("AUDIT_INTEGRITY_EVM_XATTR", 0x70e), ("AUDIT_INTEGRITY_POLICY_RULE", 0x70f), ("AUDIT_KERNEL", 0x7d0),
+    ("AUDIT_FIRST_USER_MSG2", 0x834), ("AUDIT_LAST_USER_MSG2", 0xbb7),
+])] };
+
+/// `netlink_xfrm_types` of the list.
+pub static NETLINK_XFRM_TYPES: Constants = Constants { name: "netlink_xfrm_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("XFRM_MSG_NEWSA", 0x10), ("XFRM_MSG_DELSA", 0x11), ("XFRM_MSG_GETSA", 0x12), ("XFRM_MSG_NEWPOLICY", 0x13),
+    ("XFRM_MSG_DELPOLICY", 0x14), ("XFRM_MSG_GETPOLICY", 0x15), ("XFRM_MSG_ALLOCSPI", 0x16),
+    ("XFRM_MSG_ACQUIRE", 0x17), ("XFRM_MSG_EXPIRE", 0x18), ("XFRM_MSG_UPDPOLICY", 0x19), ("XFRM_MSG_UPDSA", 0x1a),
+    ("XFRM_MSG_POLEXPIRE", 0x1b), ("XFRM_MSG_FLUSHSA", 0x1c), ("XFRM_MSG_FLUSHPOLICY", 0x1d),
+    ("XFRM_MSG_NEWAE", 0x1e), ("XFRM_MSG_GETAE", 0x1f), ("XFRM_MSG_REPORT", 0x20), ("XFRM_MSG_MIGRATE", 0x21),
+    ("XFRM_MSG_NEWSADINFO", 0x22), ("XFRM_MSG_GETSADINFO", 0x23), ("XFRM_MSG_NEWSPDINFO", 0x24),
+    ("XFRM_MSG_GETSPDINFO", 0x25), ("XFRM_MSG_MAPPING", 0x26), ("XFRM_MSG_SETDEFAULT", 0x27),
+    ("XFRM_MSG_GETDEFAULT", 0x28), ("XFRM_MSG_MIGRATE_STATE", 0x29),
+])] };
+
+/// `netlink_crypto_types` of the list.
+pub static NETLINK_CRYPTO_TYPES: Constants = Constants { name: "netlink_crypto_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("CRYPTO_MSG_NEWALG", 0x10), ("CRYPTO_MSG_DELALG", 0x11), ("CRYPTO_MSG_UPDATEALG", 0x12),
+    ("CRYPTO_MSG_GETALG", 0x13), ("CRYPTO_MSG_DELRNG", 0x14), ("CRYPTO_MSG_GETSTAT", 0x15),
+])] };
+
+/// `netlink_selinux_types` of the list.
+pub static NETLINK_SELINUX_TYPES: Constants = Constants { name: "netlink_selinux_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("SELNL_MSG_SETENFORCE", 0x10), ("SELNL_MSG_POLICYLOAD", 0x11),
+])] };
+
+/// `netlink_generic_types` of the list.
+pub static NETLINK_GENERIC_TYPES: Constants = Constants { name: "netlink_generic_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("nlctrl", 0x10), ("VFS_DQUOT", 0x11), ("pmcraid", 0x12),
+])] };
+
+/// `link_attributes` of the list.
+pub static LINK_ATTRIBUTES: Constants = Constants { name: "link_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFLA_UNSPEC", 0), ("IFLA_ADDRESS", 1), ("IFLA_BROADCAST", 2), ("IFLA_IFNAME", 3), ("IFLA_MTU", 4),
+    ("IFLA_LINK", 5), ("IFLA_QDISC", 6), ("IFLA_STATS", 7), ("IFLA_COST", 8), ("IFLA_PRIORITY", 9),
+    ("IFLA_MASTER", 0xa), ("IFLA_WIRELESS", 0xb), ("IFLA_PROTINFO", 0xc), ("IFLA_TXQLEN", 0xd), ("IFLA_MAP", 0xe),
+    ("IFLA_WEIGHT", 0xf), ("IFLA_OPERSTATE", 0x10), ("IFLA_LINKMODE", 0x11), ("IFLA_LINKINFO", 0x12),
+    ("IFLA_NET_NS_PID", 0x13), ("IFLA_IFALIAS", 0x14), ("IFLA_NUM_VF", 0x15), ("IFLA_VFINFO_LIST", 0x16),
+    ("IFLA_STATS64", 0x17), ("IFLA_VF_PORTS", 0x18), ("IFLA_PORT_SELF", 0x19), ("IFLA_AF_SPEC", 0x1a),
+    ("IFLA_GROUP", 0x1b), ("IFLA_NET_NS_FD", 0x1c), ("IFLA_EXT_MASK", 0x1d), ("IFLA_PROMISCUITY", 0x1e),
+    ("IFLA_NUM_TX_QUEUES", 0x1f), ("IFLA_NUM_RX_QUEUES", 0x20), ("IFLA_CARRIER", 0x21), ("IFLA_PHYS_PORT_ID", 0x22),
+    ("IFLA_CARRIER_CHANGES", 0x23), ("IFLA_PHYS_SWITCH_ID", 0x24), ("IFLA_LINK_NETNSID", 0x25),
+    ("IFLA_PHYS_PORT_NAME", 0x26), ("IFLA_PROTO_DOWN", 0x27), ("IFLA_GSO_MAX_SEGS", 0x28),
+    ("IFLA_GSO_MAX_SIZE", 0x29), ("IFLA_PAD", 0x2a), ("IFLA_XDP", 0x2b), ("IFLA_EVENT", 0x2c),
+    ("IFLA_NEW_NETNSID", 0x2d), ("IFLA_IF_NETNSID", 0x2e), ("IFLA_CARRIER_UP_COUNT", 0x2f),
+    ("IFLA_CARRIER_DOWN_COUNT", 0x30), ("IFLA_NEW_IFINDEX", 0x31), ("IFLA_MIN_MTU", 0x32), ("IFLA_MAX_MTU", 0x33),
+    ("IFLA_PROP_LIST", 0x34), ("IFLA_ALT_IFNAME", 0x35), ("IFLA_PERM_ADDRESS", 0x36),
+    ("IFLA_PROTO_DOWN_REASON", 0x37), ("IFLA_PARENT_DEV_NAME", 0x38), ("IFLA_PARENT_DEV_BUS_NAME", 0x39),
+    ("IFLA_GRO_MAX_SIZE", 0x3a), ("IFLA_TSO_MAX_SIZE", 0x3b), ("IFLA_TSO_MAX_SEGS", 0x3c), ("IFLA_ALLMULTI", 0x3d),
+    ("IFLA_DEVLINK_PORT", 0x3e), ("IFLA_GSO_IPV4_MAX_SIZE", 0x3f), ("IFLA_GRO_IPV4_MAX_SIZE", 0x40),
+    ("IFLA_DPLL_PIN", 0x41), ("IFLA_MAX_PACING_OFFLOAD_HORIZON", 0x42), ("IFLA_NETNS_IMMUTABLE", 0x43),
+    ("IFLA_HEADROOM", 0x44), ("IFLA_TAILROOM", 0x45),
+])] };
+
+/// `link_information` of the list.
+pub static LINK_INFORMATION: Constants = Constants { name: "link_information", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFLA_INFO_UNSPEC", 0), ("IFLA_INFO_KIND", 1), ("IFLA_INFO_DATA", 2), ("IFLA_INFO_XSTATS", 3),
+    ("IFLA_INFO_SLAVE_KIND", 4), ("IFLA_INFO_SLAVE_DATA", 5),
+])] };
+
+/// `link_ipv4` of the list.
+pub static LINK_IPV4: Constants = Constants { name: "link_ipv4", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFLA_INET_UNSPEC", 0), ("IFLA_INET_CONF", 1),
+])] };
+
+/// `link_ipv6` of the list.
+pub static LINK_IPV6: Constants = Constants { name: "link_ipv6", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFLA_INET6_UNSPEC", 0), ("IFLA_INET6_FLAGS", 1), ("IFLA_INET6_CONF", 2), ("IFLA_INET6_STATS", 3),
+    ("IFLA_INET6_MCAST", 4), ("IFLA_INET6_CACHEINFO", 5), ("IFLA_INET6_ICMP6STATS", 6), ("IFLA_INET6_TOKEN", 7),
+    ("IFLA_INET6_ADDR_GEN_MODE", 8), ("IFLA_INET6_RA_MTU", 9),
+])] };
+
+/// `link_mctp` of the list.
+pub static LINK_MCTP: Constants = Constants { name: "link_mctp", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFLA_MCTP_UNSPEC", 0), ("IFLA_MCTP_NET", 1), ("IFLA_MCTP_PHYS_BINDING", 2),
+])] };
+
+/// `link_xdp` of the list.
+pub static LINK_XDP: Constants = Constants { name: "link_xdp", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFLA_XDP_UNSPEC", 0), ("IFLA_XDP_FD", 1), ("IFLA_XDP_ATTACHED", 2), ("IFLA_XDP_FLAGS", 3),
+    ("IFLA_XDP_PROG_ID", 4), ("IFLA_XDP_DRV_PROG_ID", 5), ("IFLA_XDP_SKB_PROG_ID", 6), ("IFLA_XDP_HW_PROG_ID", 7),
+    ("IFLA_XDP_EXPECTED_FD", 8),
+])] };
+
+/// `link_events` of the list.
+pub static LINK_EVENTS: Constants = Constants { name: "link_events", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFLA_EVENT_NONE", 0), ("IFLA_EVENT_REBOOT", 1), ("IFLA_EVENT_FEATURES", 2),
+    ("IFLA_EVENT_BONDING_FAILOVER", 3), ("IFLA_EVENT_NOTIFY_PEERS", 4), ("IFLA_EVENT_IGMP_RESEND", 5),
+    ("IFLA_EVENT_BONDING_OPTIONS", 6),
+])] };
+
+/// `link_down_reasons` of the list.
+pub static LINK_DOWN_REASONS: Constants = Constants { name: "link_down_reasons", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFLA_PROTO_DOWN_REASON_UNSPEC", 0), ("IFLA_PROTO_DOWN_REASON_MASK", 1), ("IFLA_PROTO_DOWN_REASON_VALUE", 2),
+])] };
+
+/// `link_bridge_port` of the list.
+pub static LINK_BRIDGE_PORT: Constants = Constants { name: "link_bridge_port", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFLA_BRPORT_UNSPEC", 0), ("IFLA_BRPORT_STATE", 1), ("IFLA_BRPORT_PRIORITY", 2), ("IFLA_BRPORT_COST", 3),
+    ("IFLA_BRPORT_MODE", 4), ("IFLA_BRPORT_GUARD", 5), ("IFLA_BRPORT_PROTECT", 6), ("IFLA_BRPORT_FAST_LEAVE", 7),
+    ("IFLA_BRPORT_LEARNING", 8), ("IFLA_BRPORT_UNICAST_FLOOD", 9), ("IFLA_BRPORT_PROXYARP", 0xa),
+    ("IFLA_BRPORT_LEARNING_SYNC", 0xb), ("IFLA_BRPORT_PROXYARP_WIFI", 0xc), ("IFLA_BRPORT_ROOT_ID", 0xd),
+    ("IFLA_BRPORT_BRIDGE_ID", 0xe), ("IFLA_BRPORT_DESIGNATED_PORT", 0xf), ("IFLA_BRPORT_DESIGNATED_COST", 0x10),
+    ("IFLA_BRPORT_ID", 0x11), ("IFLA_BRPORT_NO", 0x12), ("IFLA_BRPORT_TOPOLOGY_CHANGE_ACK", 0x13),
+    ("IFLA_BRPORT_CONFIG_PENDING", 0x14), ("IFLA_BRPORT_MESSAGE_AGE_TIMER", 0x15),
+    ("IFLA_BRPORT_FORWARD_DELAY_TIMER", 0x16), ("IFLA_BRPORT_HOLD_TIMER", 0x17), ("IFLA_BRPORT_FLUSH", 0x18),
+    ("IFLA_BRPORT_MULTICAST_ROUTER", 0x19), ("IFLA_BRPORT_PAD", 0x1a), ("IFLA_BRPORT_MCAST_FLOOD", 0x1b),
+    ("IFLA_BRPORT_MCAST_TO_UCAST", 0x1c), ("IFLA_BRPORT_VLAN_TUNNEL", 0x1d), ("IFLA_BRPORT_BCAST_FLOOD", 0x1e),
+    ("IFLA_BRPORT_GROUP_FWD_MASK", 0x1f), ("IFLA_BRPORT_NEIGH_SUPPRESS", 0x20), ("IFLA_BRPORT_ISOLATED", 0x21),
+    ("IFLA_BRPORT_BACKUP_PORT", 0x22), ("IFLA_BRPORT_MRP_RING_OPEN", 0x23), ("IFLA_BRPORT_MRP_IN_OPEN", 0x24),
+    ("IFLA_BRPORT_MCAST_EHT_HOSTS_LIMIT", 0x25), ("IFLA_BRPORT_MCAST_EHT_HOSTS_CNT", 0x26),
+    ("IFLA_BRPORT_LOCKED", 0x27), ("IFLA_BRPORT_MAB", 0x28), ("IFLA_BRPORT_MCAST_N_GROUPS", 0x29),
+    ("IFLA_BRPORT_MCAST_MAX_GROUPS", 0x2a), ("IFLA_BRPORT_NEIGH_VLAN_SUPPRESS", 0x2b),
+    ("IFLA_BRPORT_BACKUP_NHID", 0x2c), ("IFLA_BRPORT_NEIGH_FORWARD_GRAT", 0x2d),
+])] };
+
+/// `link_bridge` of the list.
+pub static LINK_BRIDGE: Constants = Constants { name: "link_bridge", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFLA_BR_UNSPEC", 0), ("IFLA_BR_FORWARD_DELAY", 1), ("IFLA_BR_HELLO_TIME", 2), ("IFLA_BR_MAX_AGE", 3),
+    ("IFLA_BR_AGEING_TIME", 4), ("IFLA_BR_STP_STATE", 5), ("IFLA_BR_PRIORITY", 6), ("IFLA_BR_VLAN_FILTERING", 7),
+    ("IFLA_BR_VLAN_PROTOCOL", 8), ("IFLA_BR_GROUP_FWD_MASK", 9), ("IFLA_BR_ROOT_ID", 0xa),
+    ("IFLA_BR_BRIDGE_ID", 0xb), ("IFLA_BR_ROOT_PORT", 0xc), ("IFLA_BR_ROOT_PATH_COST", 0xd),
+    ("IFLA_BR_TOPOLOGY_CHANGE", 0xe), ("IFLA_BR_TOPOLOGY_CHANGE_DETECTED", 0xf), ("IFLA_BR_HELLO_TIMER", 0x10),
+    ("IFLA_BR_TCN_TIMER", 0x11), ("IFLA_BR_TOPOLOGY_CHANGE_TIMER", 0x12), ("IFLA_BR_GC_TIMER", 0x13),
+    ("IFLA_BR_GROUP_ADDR", 0x14), ("IFLA_BR_FDB_FLUSH", 0x15), ("IFLA_BR_MCAST_ROUTER", 0x16),
+    ("IFLA_BR_MCAST_SNOOPING", 0x17), ("IFLA_BR_MCAST_QUERY_USE_IFADDR", 0x18), ("IFLA_BR_MCAST_QUERIER", 0x19),
+    ("IFLA_BR_MCAST_HASH_ELASTICITY", 0x1a), ("IFLA_BR_MCAST_HASH_MAX", 0x1b),
+    ("IFLA_BR_MCAST_LAST_MEMBER_CNT", 0x1c), ("IFLA_BR_MCAST_STARTUP_QUERY_CNT", 0x1d),
+    ("IFLA_BR_MCAST_LAST_MEMBER_INTVL", 0x1e), ("IFLA_BR_MCAST_MEMBERSHIP_INTVL", 0x1f),
+    ("IFLA_BR_MCAST_QUERIER_INTVL", 0x20), ("IFLA_BR_MCAST_QUERY_INTVL", 0x21),
+    ("IFLA_BR_MCAST_QUERY_RESPONSE_INTVL", 0x22), ("IFLA_BR_MCAST_STARTUP_QUERY_INTVL", 0x23),
+    ("IFLA_BR_NF_CALL_IPTABLES", 0x24), ("IFLA_BR_NF_CALL_IP6TABLES", 0x25), ("IFLA_BR_NF_CALL_ARPTABLES", 0x26),
+    ("IFLA_BR_VLAN_DEFAULT_PVID", 0x27), ("IFLA_BR_PAD", 0x28), ("IFLA_BR_VLAN_STATS_ENABLED", 0x29),
+    ("IFLA_BR_MCAST_STATS_ENABLED", 0x2a), ("IFLA_BR_MCAST_IGMP_VERSION", 0x2b),
+    ("IFLA_BR_MCAST_MLD_VERSION", 0x2c), ("IFLA_BR_VLAN_STATS_PER_PORT", 0x2d), ("IFLA_BR_MULTI_BOOLOPT", 0x2e),
+    ("IFLA_BR_MCAST_QUERIER_STATE", 0x2f), ("IFLA_BR_FDB_N_LEARNED", 0x30), ("IFLA_BR_FDB_MAX_LEARNED", 0x31),
+    ("IFLA_BR_STP_MODE", 0x32),
+])] };
+
+/// `link_tun` of the list.
+pub static LINK_TUN: Constants = Constants { name: "link_tun", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFLA_TUN_UNSPEC", 0), ("IFLA_TUN_OWNER", 1), ("IFLA_TUN_GROUP", 2), ("IFLA_TUN_TYPE", 3), ("IFLA_TUN_PI", 4),
+    ("IFLA_TUN_VNET_HDR", 5), ("IFLA_TUN_PERSIST", 6), ("IFLA_TUN_MULTI_QUEUE", 7), ("IFLA_TUN_NUM_QUEUES", 8),
+    ("IFLA_TUN_NUM_DISABLED_QUEUES", 9),
+])] };
+
+/// `link_of_bridge` of the list.
+pub static LINK_OF_BRIDGE: Constants = Constants { name: "link_of_bridge", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFLA_BRIDGE_FLAGS", 0), ("IFLA_BRIDGE_MODE", 1), ("IFLA_BRIDGE_VLAN_INFO", 2),
+    ("IFLA_BRIDGE_VLAN_TUNNEL_INFO", 3), ("IFLA_BRIDGE_MRP", 4), ("IFLA_BRIDGE_CFM", 5), ("IFLA_BRIDGE_MST", 6),
+])] };
+
+/// `xdp_attached` of the list.
+pub static XDP_ATTACHED: Constants = Constants { name: "xdp_attached", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("XDP_ATTACHED_NONE", 0), ("XDP_ATTACHED_DRV", 1), ("XDP_ATTACHED_SKB", 2), ("XDP_ATTACHED_HW", 3),
+    ("XDP_ATTACHED_MULTI", 4),
+])] };
+
+/// `ipv6_modes` of the list.
+pub static IPV6_MODES: Constants = Constants { name: "ipv6_modes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IN6_ADDR_GEN_MODE_EUI64", 0), ("IN6_ADDR_GEN_MODE_NONE", 1), ("IN6_ADDR_GEN_MODE_STABLE_PRIVACY", 2),
+    ("IN6_ADDR_GEN_MODE_RANDOM", 3),
+])] };
+
+/// `bridge_modes` of the list.
+pub static BRIDGE_MODES: Constants = Constants { name: "bridge_modes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("BRIDGE_MODE_VEB", 0), ("BRIDGE_MODE_VEPA", 1), ("BRIDGE_MODE_UNDEF", 0xffff),
+])] };
+
+/// `tun_types` of the list.
+pub static TUN_TYPES: Constants = Constants { name: "tun_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFF_TUN", 1), ("IFF_TAP", 2),
+])] };
+
+/// `address_attributes` of the list.
+pub static ADDRESS_ATTRIBUTES: Constants = Constants { name: "address_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFA_UNSPEC", 0), ("IFA_ADDRESS", 1), ("IFA_LOCAL", 2), ("IFA_LABEL", 3), ("IFA_BROADCAST", 4),
+    ("IFA_ANYCAST", 5), ("IFA_CACHEINFO", 6), ("IFA_MULTICAST", 7), ("IFA_FLAGS", 8), ("IFA_RT_PRIORITY", 9),
+    ("IFA_TARGET_NETNSID", 0xa), ("IFA_PROTO", 0xb),
+])] };
+
+/// `route_attributes` of the list.
+pub static ROUTE_ATTRIBUTES: Constants = Constants { name: "route_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("RTA_UNSPEC", 0), ("RTA_DST", 1), ("RTA_SRC", 2), ("RTA_IIF", 3), ("RTA_OIF", 4), ("RTA_GATEWAY", 5),
+    ("RTA_PRIORITY", 6), ("RTA_PREFSRC", 7), ("RTA_METRICS", 8), ("RTA_MULTIPATH", 9), ("RTA_PROTOINFO", 0xa),
+    ("RTA_FLOW", 0xb), ("RTA_CACHEINFO", 0xc), ("RTA_SESSION", 0xd), ("RTA_MP_ALGO", 0xe), ("RTA_TABLE", 0xf),
+    ("RTA_MARK", 0x10), ("RTA_MFC_STATS", 0x11), ("RTA_VIA", 0x12), ("RTA_NEWDST", 0x13), ("RTA_PREF", 0x14),
+    ("RTA_ENCAP_TYPE", 0x15), ("RTA_ENCAP", 0x16), ("RTA_EXPIRES", 0x17), ("RTA_PAD", 0x18), ("RTA_UID", 0x19),
+    ("RTA_TTL_PROPAGATE", 0x1a), ("RTA_IP_PROTO", 0x1b), ("RTA_SPORT", 0x1c), ("RTA_DPORT", 0x1d),
+    ("RTA_NH_ID", 0x1e), ("RTA_FLOWLABEL", 0x1f),
+])] };
+
+/// `route_metrics` of the list.
+pub static ROUTE_METRICS: Constants = Constants { name: "route_metrics", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("RTAX_UNSPEC", 0), ("RTAX_LOCK", 1), ("RTAX_MTU", 2), ("RTAX_WINDOW", 3), ("RTAX_RTT", 4), ("RTAX_RTTVAR", 5),
+    ("RTAX_SSTHRESH", 6), ("RTAX_CWND", 7), ("RTAX_ADVMSS", 8), ("RTAX_REORDERING", 9), ("RTAX_HOPLIMIT", 0xa),
+    ("RTAX_INITCWND", 0xb), ("RTAX_FEATURES", 0xc), ("RTAX_RTO_MIN", 0xd), ("RTAX_INITRWND", 0xe),
+    ("RTAX_QUICKACK", 0xf), ("RTAX_CC_ALGO", 0x10), ("RTAX_FASTOPEN_NO_COOKIE", 0x11),
+])] };
+
+/// `route_tables` of the list.
+pub static ROUTE_TABLES: Constants = Constants { name: "route_tables", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("RT_TABLE_UNSPEC", 0), ("RT_TABLE_COMPAT", 0xfc), ("RT_TABLE_DEFAULT", 0xfd), ("RT_TABLE_MAIN", 0xfe),
+    ("RT_TABLE_LOCAL", 0xff),
+])] };
+
+/// `route_protocols` of the list.
+pub static ROUTE_PROTOCOLS: Constants = Constants { name: "route_protocols", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("RTPROT_UNSPEC", 0), ("RTPROT_REDIRECT", 1), ("RTPROT_KERNEL", 2), ("RTPROT_BOOT", 3), ("RTPROT_STATIC", 4),
+    ("RTPROT_GATED", 8), ("RTPROT_RA", 9), ("RTPROT_MRT", 0xa), ("RTPROT_ZEBRA", 0xb), ("RTPROT_BIRD", 0xc),
+    ("RTPROT_DNROUTED", 0xd), ("RTPROT_XORP", 0xe), ("RTPROT_NTK", 0xf), ("RTPROT_DHCP", 0x10),
+    ("RTPROT_MROUTED", 0x11), ("RTPROT_KEEPALIVED", 0x12), ("RTPROT_BABEL", 0x2a), ("RTPROT_OPENR", 0x63),
+    ("RTPROT_BGP", 0xba), ("RTPROT_ISIS", 0xbb), ("RTPROT_OSPF", 0xbc), ("RTPROT_RIP", 0xbd),
+    ("RTPROT_EIGRP", 0xc0),
+])] };
+
+/// `route_scopes` of the list.
+pub static ROUTE_SCOPES: Constants = Constants { name: "route_scopes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("RT_SCOPE_UNIVERSE", 0), ("RT_SCOPE_SITE", 0xc8), ("RT_SCOPE_LINK", 0xfd), ("RT_SCOPE_HOST", 0xfe),
+    ("RT_SCOPE_NOWHERE", 0xff),
+])] };
+
+/// `route_types` of the list.
+pub static ROUTE_TYPES: Constants = Constants { name: "route_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("RTN_UNSPEC", 0), ("RTN_UNICAST", 1), ("RTN_LOCAL", 2), ("RTN_BROADCAST", 3), ("RTN_ANYCAST", 4),
+    ("RTN_MULTICAST", 5), ("RTN_BLACKHOLE", 6), ("RTN_UNREACHABLE", 7), ("RTN_PROHIBIT", 8), ("RTN_THROW", 9),
+    ("RTN_NAT", 0xa), ("RTN_XRESOLVE", 0xb),
+])] };
+
+/// `tunnel_types` of the list.
+pub static TUNNEL_TYPES: Constants = Constants { name: "tunnel_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("LWTUNNEL_ENCAP_NONE", 0), ("LWTUNNEL_ENCAP_MPLS", 1), ("LWTUNNEL_ENCAP_IP", 2), ("LWTUNNEL_ENCAP_ILA", 3),
+    ("LWTUNNEL_ENCAP_IP6", 4), ("LWTUNNEL_ENCAP_SEG6", 5), ("LWTUNNEL_ENCAP_BPF", 6),
+    ("LWTUNNEL_ENCAP_SEG6_LOCAL", 7), ("LWTUNNEL_ENCAP_RPL", 8), ("LWTUNNEL_ENCAP_IOAM6", 9),
+    ("LWTUNNEL_ENCAP_XFRM", 0xa),
+])] };
+
+/// `neighbour_attributes` of the list.
+pub static NEIGHBOUR_ATTRIBUTES: Constants = Constants { name: "neighbour_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NDA_UNSPEC", 0), ("NDA_DST", 1), ("NDA_LLADDR", 2), ("NDA_CACHEINFO", 3), ("NDA_PROBES", 4), ("NDA_VLAN", 5),
+    ("NDA_PORT", 6), ("NDA_VNI", 7), ("NDA_IFINDEX", 8), ("NDA_MASTER", 9), ("NDA_LINK_NETNSID", 0xa),
+    ("NDA_SRC_VNI", 0xb), ("NDA_PROTOCOL", 0xc), ("NDA_NH_ID", 0xd), ("NDA_FDB_EXT_ATTRS", 0xe),
+    ("NDA_FLAGS_EXT", 0xf), ("NDA_NDM_STATE_MASK", 0x10), ("NDA_NDM_FLAGS_MASK", 0x11),
+])] };
+
+/// `neighbour_extensions` of the list.
+pub static NEIGHBOUR_EXTENSIONS: Constants = Constants { name: "neighbour_extensions", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NFEA_UNSPEC", 0), ("NFEA_ACTIVITY_NOTIFY", 1), ("NFEA_DONT_REFRESH", 2),
+])] };
+
+/// `rule_attributes` of the list.
+pub static RULE_ATTRIBUTES: Constants = Constants { name: "rule_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("FRA_UNSPEC", 0), ("FRA_DST", 1), ("FRA_SRC", 2), ("FRA_IIFNAME", 3), ("FRA_GOTO", 4), ("FRA_UNUSED2", 5),
+    ("FRA_PRIORITY", 6), ("FRA_UNUSED3", 7), ("FRA_UNUSED4", 8), ("FRA_UNUSED5", 9), ("FRA_FWMARK", 0xa),
+    ("FRA_FLOW", 0xb), ("FRA_TUN_ID", 0xc), ("FRA_SUPPRESS_IFGROUP", 0xd), ("FRA_SUPPRESS_PREFIXLEN", 0xe),
+    ("FRA_TABLE", 0xf), ("FRA_FWMASK", 0x10), ("FRA_OIFNAME", 0x11), ("FRA_PAD", 0x12), ("FRA_L3MDEV", 0x13),
+    ("FRA_UID_RANGE", 0x14), ("FRA_PROTOCOL", 0x15), ("FRA_IP_PROTO", 0x16), ("FRA_SPORT_RANGE", 0x17),
+    ("FRA_DPORT_RANGE", 0x18), ("FRA_DSCP", 0x19), ("FRA_FLOWLABEL", 0x1a), ("FRA_FLOWLABEL_MASK", 0x1b),
+    ("FRA_SPORT_MASK", 0x1c), ("FRA_DPORT_MASK", 0x1d), ("FRA_DSCP_MASK", 0x1e),
+])] };
+
+/// `rule_actions` of the list.
+pub static RULE_ACTIONS: Constants = Constants { name: "rule_actions", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("FR_ACT_UNSPEC", 0), ("FR_ACT_TO_TBL", 1), ("FR_ACT_GOTO", 2), ("FR_ACT_NOP", 3), ("FR_ACT_RES3", 4),
+    ("FR_ACT_RES4", 5), ("FR_ACT_BLACKHOLE", 6), ("FR_ACT_UNREACHABLE", 7), ("FR_ACT_PROHIBIT", 8),
+])] };
+
+/// `neighbour_tables` of the list.
+pub static NEIGHBOUR_TABLES: Constants = Constants { name: "neighbour_tables", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NDTA_UNSPEC", 0), ("NDTA_NAME", 1), ("NDTA_THRESH1", 2), ("NDTA_THRESH2", 3), ("NDTA_THRESH3", 4),
+    ("NDTA_CONFIG", 5), ("NDTA_PARMS", 6), ("NDTA_STATS", 7), ("NDTA_GC_INTERVAL", 8), ("NDTA_PAD", 9),
+])] };
+
+/// `neighbour_parameters` of the list.
+pub static NEIGHBOUR_PARAMETERS: Constants = Constants { name: "neighbour_parameters", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NDTPA_UNSPEC", 0), ("NDTPA_IFINDEX", 1), ("NDTPA_REFCNT", 2), ("NDTPA_REACHABLE_TIME", 3),
+    ("NDTPA_BASE_REACHABLE_TIME", 4), ("NDTPA_RETRANS_TIME", 5), ("NDTPA_GC_STALETIME", 6),
+    ("NDTPA_DELAY_PROBE_TIME", 7), ("NDTPA_QUEUE_LEN", 8), ("NDTPA_APP_PROBES", 9), ("NDTPA_UCAST_PROBES", 0xa),
+    ("NDTPA_MCAST_PROBES", 0xb), ("NDTPA_ANYCAST_DELAY", 0xc), ("NDTPA_PROXY_DELAY", 0xd),
+    ("NDTPA_PROXY_QLEN", 0xe), ("NDTPA_LOCKTIME", 0xf), ("NDTPA_QUEUE_LENBYTES", 0x10),
+    ("NDTPA_MCAST_REPROBES", 0x11), ("NDTPA_PAD", 0x12), ("NDTPA_INTERVAL_PROBE_TIME_MS", 0x13),
+])] };
+
+/// `netconf_attributes` of the list.
+pub static NETCONF_ATTRIBUTES: Constants = Constants { name: "netconf_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NETCONFA_UNSPEC", 0), ("NETCONFA_IFINDEX", 1), ("NETCONFA_FORWARDING", 2), ("NETCONFA_RP_FILTER", 3),
+    ("NETCONFA_MC_FORWARDING", 4), ("NETCONFA_PROXY_NEIGH", 5), ("NETCONFA_IGNORE_ROUTES_WITH_LINKDOWN", 6),
+    ("NETCONFA_INPUT", 7), ("NETCONFA_BC_FORWARDING", 8), ("NETCONFA_FORCE_FORWARDING", 9),
+])] };
+
+/// `namespace_attributes` of the list.
+pub static NAMESPACE_ATTRIBUTES: Constants = Constants { name: "namespace_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NETNSA_NSID_NOT_ASSIGNED", 0xffffffffffffffff), ("NETNSA_NONE", 0), ("NETNSA_NSID", 1), ("NETNSA_PID", 2),
+    ("NETNSA_FD", 3), ("NETNSA_TARGET_NSID", 4), ("NETNSA_CURRENT_NSID", 5),
+])] };
+
+/// `traffic_attributes` of the list.
+pub static TRAFFIC_ATTRIBUTES: Constants = Constants { name: "traffic_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("TCA_UNSPEC", 0), ("TCA_KIND", 1), ("TCA_OPTIONS", 2), ("TCA_STATS", 3), ("TCA_XSTATS", 4), ("TCA_RATE", 5),
+    ("TCA_FCNT", 6), ("TCA_STATS2", 7), ("TCA_STAB", 8), ("TCA_PAD", 9), ("TCA_DUMP_INVISIBLE", 0xa),
+    ("TCA_CHAIN", 0xb), ("TCA_HW_OFFLOAD", 0xc), ("TCA_INGRESS_BLOCK", 0xd), ("TCA_EGRESS_BLOCK", 0xe),
+    ("TCA_DUMP_FLAGS", 0xf), ("TCA_EXT_WARN_MSG", 0x10),
+])] };
+
+/// `traffic_statistics` of the list.
+pub static TRAFFIC_STATISTICS: Constants = Constants { name: "traffic_statistics", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("TCA_STATS_UNSPEC", 0), ("TCA_STATS_BASIC", 1), ("TCA_STATS_RATE_EST", 2), ("TCA_STATS_QUEUE", 3),
+    ("TCA_STATS_APP", 4), ("TCA_STATS_RATE_EST64", 5), ("TCA_STATS_PAD", 6), ("TCA_STATS_BASIC_HW", 7),
+    ("TCA_STATS_PKT64", 8),
+])] };
+
+/// `traffic_sizes` of the list.
+pub static TRAFFIC_SIZES: Constants = Constants { name: "traffic_sizes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("TCA_STAB_UNSPEC", 0), ("TCA_STAB_BASE", 1), ("TCA_STAB_DATA", 2),
+])] };
+
+/// `diag_request_attributes` of the list.
+pub static DIAG_REQUEST_ATTRIBUTES: Constants = Constants { name: "diag_request_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("INET_DIAG_REQ_NONE", 0), ("INET_DIAG_REQ_BYTECODE", 1), ("INET_DIAG_REQ_SK_BPF_STORAGES", 2),
+    ("INET_DIAG_REQ_PROTOCOL", 3),
+])] };
+
+/// `diag_attributes` of the list.
+pub static DIAG_ATTRIBUTES: Constants = Constants { name: "diag_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("INET_DIAG_NONE", 0), ("INET_DIAG_MEMINFO", 1), ("INET_DIAG_INFO", 2), ("INET_DIAG_VEGASINFO", 3),
+    ("INET_DIAG_CONG", 4), ("INET_DIAG_TOS", 5), ("INET_DIAG_TCLASS", 6), ("INET_DIAG_SKMEMINFO", 7),
+    ("INET_DIAG_SHUTDOWN", 8), ("INET_DIAG_DCTCPINFO", 9), ("INET_DIAG_PROTOCOL", 0xa), ("INET_DIAG_SKV6ONLY", 0xb),
+    ("INET_DIAG_LOCALS", 0xc), ("INET_DIAG_PEERS", 0xd), ("INET_DIAG_PAD", 0xe), ("INET_DIAG_MARK", 0xf),
+    ("INET_DIAG_BBRINFO", 0x10), ("INET_DIAG_CLASS_ID", 0x11), ("INET_DIAG_MD5SIG", 0x12),
+    ("INET_DIAG_ULP_INFO", 0x13), ("INET_DIAG_SK_BPF_STORAGES", 0x14), ("INET_DIAG_CGROUP_ID", 0x15),
+    ("INET_DIAG_SOCKOPT", 0x16),
+])] };
+
+/// `diag_unix_attributes` of the list.
+pub static DIAG_UNIX_ATTRIBUTES: Constants = Constants { name: "diag_unix_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("UNIX_DIAG_NAME", 0), ("UNIX_DIAG_VFS", 1), ("UNIX_DIAG_PEER", 2), ("UNIX_DIAG_ICONS", 3),
+    ("UNIX_DIAG_RQLEN", 4), ("UNIX_DIAG_MEMINFO", 5), ("UNIX_DIAG_SHUTDOWN", 6), ("UNIX_DIAG_UID", 7),
+])] };
+
+/// `diag_netlink_attributes` of the list.
+pub static DIAG_NETLINK_ATTRIBUTES: Constants = Constants { name: "diag_netlink_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NETLINK_DIAG_MEMINFO", 0), ("NETLINK_DIAG_GROUPS", 1), ("NETLINK_DIAG_RX_RING", 2),
+    ("NETLINK_DIAG_TX_RING", 3), ("NETLINK_DIAG_FLAGS", 4),
+])] };
+
+/// `diag_packet_attributes` of the list.
+pub static DIAG_PACKET_ATTRIBUTES: Constants = Constants { name: "diag_packet_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("PACKET_DIAG_INFO", 0), ("PACKET_DIAG_MCLIST", 1), ("PACKET_DIAG_RX_RING", 2), ("PACKET_DIAG_TX_RING", 3),
+    ("PACKET_DIAG_FANOUT", 4), ("PACKET_DIAG_UID", 5), ("PACKET_DIAG_MEMINFO", 6), ("PACKET_DIAG_FILTER", 7),
+])] };
+
+/// `diag_upper` of the list.
+pub static DIAG_UPPER: Constants = Constants { name: "diag_upper", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("INET_ULP_INFO_UNSPEC", 0), ("INET_ULP_INFO_NAME", 1), ("INET_ULP_INFO_TLS", 2), ("INET_ULP_INFO_MPTCP", 3),
+])] };
+
+/// `diag_bytecodes` of the list.
+pub static DIAG_BYTECODES: Constants = Constants { name: "diag_bytecodes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("INET_DIAG_BC_NOP", 0), ("INET_DIAG_BC_JMP", 1), ("INET_DIAG_BC_S_GE", 2), ("INET_DIAG_BC_S_LE", 3),
+    ("INET_DIAG_BC_D_GE", 4), ("INET_DIAG_BC_D_LE", 5), ("INET_DIAG_BC_AUTO", 6), ("INET_DIAG_BC_S_COND", 7),
+    ("INET_DIAG_BC_D_COND", 8), ("INET_DIAG_BC_DEV_COND", 9), ("INET_DIAG_BC_MARK_COND", 0xa),
+    ("INET_DIAG_BC_S_EQ", 0xb), ("INET_DIAG_BC_D_EQ", 0xc), ("INET_DIAG_BC_CGROUP_COND", 0xd),
+])] };
+
+/// `hardware_types` of the list.
+pub static HARDWARE_TYPES: Constants = Constants { name: "hardware_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("ARPHRD_NETROM", 0), ("ARPHRD_ETHER", 1), ("ARPHRD_EETHER", 2), ("ARPHRD_AX25", 3), ("ARPHRD_PRONET", 4),
+    ("ARPHRD_CHAOS", 5), ("ARPHRD_IEEE802", 6), ("ARPHRD_ARCNET", 7), ("ARPHRD_APPLETLK", 8), ("ARPHRD_DLCI", 0xf),
+    ("ARPHRD_ATM", 0x13), ("ARPHRD_METRICOM", 0x17), ("ARPHRD_IEEE1394", 0x18), ("ARPHRD_EUI64", 0x1b),
+    ("ARPHRD_INFINIBAND", 0x20), ("ARPHRD_SLIP", 0x100), ("ARPHRD_CSLIP", 0x101), ("ARPHRD_SLIP6", 0x102),
+    ("ARPHRD_CSLIP6", 0x103), ("ARPHRD_RSRVD", 0x104), ("ARPHRD_ADAPT", 0x108), ("ARPHRD_ROSE", 0x10e),
+    ("ARPHRD_X25", 0x10f), ("ARPHRD_HWX25", 0x110), ("ARPHRD_CAN", 0x118), ("ARPHRD_MCTP", 0x122),
+    ("ARPHRD_PPP", 0x200), ("ARPHRD_CISCO", 0x201), ("ARPHRD_LAPB", 0x204), ("ARPHRD_DDCMP", 0x205),
+    ("ARPHRD_RAWHDLC", 0x206), ("ARPHRD_RAWIP", 0x207), ("ARPHRD_TUNNEL", 0x300), ("ARPHRD_TUNNEL6", 0x301),
+    ("ARPHRD_FRAD", 0x302), ("ARPHRD_SKIP", 0x303), ("ARPHRD_LOOPBACK", 0x304), ("ARPHRD_LOCALTLK", 0x305),
+    ("ARPHRD_FDDI", 0x306), ("ARPHRD_BIF", 0x307), ("ARPHRD_SIT", 0x308), ("ARPHRD_IPDDP", 0x309),
+    ("ARPHRD_IPGRE", 0x30a), ("ARPHRD_PIMREG", 0x30b), ("ARPHRD_HIPPI", 0x30c), ("ARPHRD_ASH", 0x30d),
+    ("ARPHRD_ECONET", 0x30e), ("ARPHRD_IRDA", 0x30f), ("ARPHRD_FCPP", 0x310), ("ARPHRD_FCAL", 0x311),
+    ("ARPHRD_FCPL", 0x312), ("ARPHRD_FCFABRIC", 0x313), ("ARPHRD_IEEE802_TR", 0x320), ("ARPHRD_IEEE80211", 0x321),
+    ("ARPHRD_IEEE80211_PRISM", 0x322), ("ARPHRD_IEEE80211_RADIOTAP", 0x323), ("ARPHRD_IEEE802154", 0x324),
+    ("ARPHRD_IEEE802154_MONITOR", 0x325), ("ARPHRD_PHONET", 0x334), ("ARPHRD_PHONET_PIPE", 0x335),
+    ("ARPHRD_CAIF", 0x336), ("ARPHRD_IP6GRE", 0x337), ("ARPHRD_NETLINK", 0x338), ("ARPHRD_6LOWPAN", 0x339),
+    ("ARPHRD_VSOCKMON", 0x33a), ("ARPHRD_NONE", 0xfffe), ("ARPHRD_VOID", 0xffff),
+])] };
+
+/// `socket_states` of the list.
+pub static SOCKET_STATES: Constants = Constants { name: "socket_states", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("TCP_ESTABLISHED", 1), ("TCP_SYN_SENT", 2), ("TCP_SYN_RECV", 3), ("TCP_FIN_WAIT1", 4), ("TCP_FIN_WAIT2", 5),
+    ("TCP_TIME_WAIT", 6), ("TCP_CLOSE", 7), ("TCP_CLOSE_WAIT", 8), ("TCP_LAST_ACK", 9), ("TCP_LISTEN", 0xa),
+    ("TCP_CLOSING", 0xb), ("TCP_NEW_SYN_RECV", 0xc),
+])] };
+
+/// `netlink_states` of the list.
+pub static NETLINK_STATES: Constants = Constants { name: "netlink_states", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NETLINK_UNCONNECTED", 0), ("NETLINK_CONNECTED", 1), ("TCP_CLOSE", 7),
+])] };
+
+/// `icmp6_statistics` of the list.
+pub static ICMP6_STATISTICS: Constants = Constants { name: "icmp6_statistics", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("ICMP6_MIB_NUM", 0), ("ICMP6_MIB_INMSGS", 1), ("ICMP6_MIB_INERRORS", 2), ("ICMP6_MIB_OUTMSGS", 3),
+    ("ICMP6_MIB_OUTERRORS", 4), ("ICMP6_MIB_CSUMERRORS", 5),
+])] };
+
+/// `ipv4_settings` of the list.
+pub static IPV4_SETTINGS: Constants = Constants { name: "ipv4_settings", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IPV4_DEVCONF_FORWARDING-1", 0), ("IPV4_DEVCONF_MC_FORWARDING-1", 1), ("IPV4_DEVCONF_PROXY_ARP-1", 2),
+    ("IPV4_DEVCONF_ACCEPT_REDIRECTS-1", 3), ("IPV4_DEVCONF_SECURE_REDIRECTS-1", 4),
+    ("IPV4_DEVCONF_SEND_REDIRECTS-1", 5), ("IPV4_DEVCONF_SHARED_MEDIA-1", 6), ("IPV4_DEVCONF_RP_FILTER-1", 7),
+    ("IPV4_DEVCONF_ACCEPT_SOURCE_ROUTE-1", 8), ("IPV4_DEVCONF_BOOTP_RELAY-1", 9),
+    ("IPV4_DEVCONF_LOG_MARTIANS-1", 0xa), ("IPV4_DEVCONF_TAG-1", 0xb), ("IPV4_DEVCONF_ARPFILTER-1", 0xc),
+    ("IPV4_DEVCONF_MEDIUM_ID-1", 0xd), ("IPV4_DEVCONF_NOXFRM-1", 0xe), ("IPV4_DEVCONF_NOPOLICY-1", 0xf),
+    ("IPV4_DEVCONF_FORCE_IGMP_VERSION-1", 0x10), ("IPV4_DEVCONF_ARP_ANNOUNCE-1", 0x11),
+    ("IPV4_DEVCONF_ARP_IGNORE-1", 0x12), ("IPV4_DEVCONF_PROMOTE_SECONDARIES-1", 0x13),
+    ("IPV4_DEVCONF_ARP_ACCEPT-1", 0x14), ("IPV4_DEVCONF_ARP_NOTIFY-1", 0x15), ("IPV4_DEVCONF_ACCEPT_LOCAL-1", 0x16),
+    ("IPV4_DEVCONF_SRC_VMARK-1", 0x17), ("IPV4_DEVCONF_PROXY_ARP_PVLAN-1", 0x18),
+    ("IPV4_DEVCONF_ROUTE_LOCALNET-1", 0x19), ("IPV4_DEVCONF_IGMPV2_UNSOLICITED_REPORT_INTERVAL-1", 0x1a),
+    ("IPV4_DEVCONF_IGMPV3_UNSOLICITED_REPORT_INTERVAL-1", 0x1b),
+    ("IPV4_DEVCONF_IGNORE_ROUTES_WITH_LINKDOWN-1", 0x1c), ("IPV4_DEVCONF_DROP_UNICAST_IN_L2_MULTICAST-1", 0x1d),
+    ("IPV4_DEVCONF_DROP_GRATUITOUS_ARP-1", 0x1e), ("IPV4_DEVCONF_BC_FORWARDING-1", 0x1f),
+    ("IPV4_DEVCONF_ARP_EVICT_NOCARRIER-1", 0x20),
+])] };
+
+/// `ipv6_settings` of the list.
+pub static IPV6_SETTINGS: Constants = Constants { name: "ipv6_settings", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("DEVCONF_FORWARDING", 0), ("DEVCONF_HOPLIMIT", 1), ("DEVCONF_MTU6", 2), ("DEVCONF_ACCEPT_RA", 3),
+    ("DEVCONF_ACCEPT_REDIRECTS", 4), ("DEVCONF_AUTOCONF", 5), ("DEVCONF_DAD_TRANSMITS", 6),
+    ("DEVCONF_RTR_SOLICITS", 7), ("DEVCONF_RTR_SOLICIT_INTERVAL", 8), ("DEVCONF_RTR_SOLICIT_DELAY", 9),
+    ("DEVCONF_USE_TEMPADDR", 0xa), ("DEVCONF_TEMP_VALID_LFT", 0xb), ("DEVCONF_TEMP_PREFERED_LFT", 0xc),
+    ("DEVCONF_REGEN_MAX_RETRY", 0xd), ("DEVCONF_MAX_DESYNC_FACTOR", 0xe), ("DEVCONF_MAX_ADDRESSES", 0xf),
+    ("DEVCONF_FORCE_MLD_VERSION", 0x10), ("DEVCONF_ACCEPT_RA_DEFRTR", 0x11), ("DEVCONF_ACCEPT_RA_PINFO", 0x12),
+    ("DEVCONF_ACCEPT_RA_RTR_PREF", 0x13), ("DEVCONF_RTR_PROBE_INTERVAL", 0x14),
+    ("DEVCONF_ACCEPT_RA_RT_INFO_MAX_PLEN", 0x15), ("DEVCONF_PROXY_NDP", 0x16), ("DEVCONF_OPTIMISTIC_DAD", 0x17),
+    ("DEVCONF_ACCEPT_SOURCE_ROUTE", 0x18), ("DEVCONF_MC_FORWARDING", 0x19), ("DEVCONF_DISABLE_IPV6", 0x1a),
+    ("DEVCONF_ACCEPT_DAD", 0x1b), ("DEVCONF_FORCE_TLLAO", 0x1c), ("DEVCONF_NDISC_NOTIFY", 0x1d),
+    ("DEVCONF_MLDV1_UNSOLICITED_REPORT_INTERVAL", 0x1e), ("DEVCONF_MLDV2_UNSOLICITED_REPORT_INTERVAL", 0x1f),
+    ("DEVCONF_SUPPRESS_FRAG_NDISC", 0x20), ("DEVCONF_ACCEPT_RA_FROM_LOCAL", 0x21), ("DEVCONF_USE_OPTIMISTIC", 0x22),
+    ("DEVCONF_ACCEPT_RA_MTU", 0x23), ("DEVCONF_STABLE_SECRET", 0x24), ("DEVCONF_USE_OIF_ADDRS_ONLY", 0x25),
+    ("DEVCONF_ACCEPT_RA_MIN_HOP_LIMIT", 0x26), ("DEVCONF_IGNORE_ROUTES_WITH_LINKDOWN", 0x27),
+    ("DEVCONF_DROP_UNICAST_IN_L2_MULTICAST", 0x28), ("DEVCONF_DROP_UNSOLICITED_NA", 0x29),
+    ("DEVCONF_KEEP_ADDR_ON_DOWN", 0x2a), ("DEVCONF_RTR_SOLICIT_MAX_INTERVAL", 0x2b), ("DEVCONF_SEG6_ENABLED", 0x2c),
+    ("DEVCONF_SEG6_REQUIRE_HMAC", 0x2d), ("DEVCONF_ENHANCED_DAD", 0x2e), ("DEVCONF_ADDR_GEN_MODE", 0x2f),
+    ("DEVCONF_DISABLE_POLICY", 0x30), ("DEVCONF_ACCEPT_RA_RT_INFO_MIN_PLEN", 0x31), ("DEVCONF_NDISC_TCLASS", 0x32),
+    ("DEVCONF_RPL_SEG_ENABLED", 0x33), ("DEVCONF_RA_DEFRTR_METRIC", 0x34), ("DEVCONF_IOAM6_ENABLED", 0x35),
+    ("DEVCONF_IOAM6_ID", 0x36), ("DEVCONF_IOAM6_ID_WIDE", 0x37), ("DEVCONF_NDISC_EVICT_NOCARRIER", 0x38),
+    ("DEVCONF_ACCEPT_UNTRACKED_NA", 0x39),
+])] };
+
+/// `memory_figures` of the list.
+pub static MEMORY_FIGURES: Constants = Constants { name: "memory_figures", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("SK_MEMINFO_RMEM_ALLOC", 0), ("SK_MEMINFO_RCVBUF", 1), ("SK_MEMINFO_WMEM_ALLOC", 2), ("SK_MEMINFO_SNDBUF", 3),
+    ("SK_MEMINFO_FWD_ALLOC", 4), ("SK_MEMINFO_WMEM_QUEUED", 5), ("SK_MEMINFO_OPTMEM", 6), ("SK_MEMINFO_BACKLOG", 7),
+    ("SK_MEMINFO_DROPS", 8),
+])] };
+
+/// `interface_flags` of the list.
+pub static INTERFACE_FLAGS: Constants = Constants { name: "interface_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IFF_UP", 1), ("IFF_BROADCAST", 2), ("IFF_DEBUG", 4), ("IFF_LOOPBACK", 8), ("IFF_POINTOPOINT", 0x10),
+    ("IFF_NOTRAILERS", 0x20), ("IFF_RUNNING", 0x40), ("IFF_NOARP", 0x80), ("IFF_PROMISC", 0x100),
+    ("IFF_ALLMULTI", 0x200), ("IFF_MASTER", 0x400), ("IFF_SLAVE", 0x800), ("IFF_MULTICAST", 0x1000),
+    ("IFF_PORTSEL", 0x2000), ("IFF_AUTOMEDIA", 0x4000), ("IFF_DYNAMIC", 0x8000), ("IFF_LOWER_UP", 0x10000),
+    ("IFF_DORMANT", 0x20000), ("IFF_ECHO", 0x40000),
+])] };
+
+/// `link_filters` of the list.
+pub static LINK_FILTERS: Constants = Constants { name: "link_filters", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("RTEXT_FILTER_VF", 1), ("RTEXT_FILTER_BRVLAN", 2), ("RTEXT_FILTER_BRVLAN_COMPRESSED", 4),
+    ("RTEXT_FILTER_SKIP_STATS", 8), ("RTEXT_FILTER_MRP", 0x10), ("RTEXT_FILTER_CFM_CONFIG", 0x20),
+    ("RTEXT_FILTER_CFM_STATUS", 0x40),
+])] };
+
+/// `ipv6_flags` of the list.
+pub static IPV6_FLAGS: Constants = Constants { name: "ipv6_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IF_RS_SENT", 0x10), ("IF_RA_RCVD", 0x20), ("IF_RA_MANAGED", 0x40), ("IF_RA_OTHERCONF", 0x80),
+    ("IF_READY", 0x80000000),
+])] };
+
+/// `xdp_flags` of the list.
+pub static XDP_FLAGS: Constants = Constants { name: "xdp_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("XDP_FLAGS_MODES", 0xe), ("XDP_FLAGS_UPDATE_IF_NOEXIST", 1), ("XDP_FLAGS_SKB_MODE", 2),
+    ("XDP_FLAGS_DRV_MODE", 4), ("XDP_FLAGS_HW_MODE", 8), ("XDP_FLAGS_REPLACE", 0x10),
+])] };
+
+/// `bridge_flags` of the list.
+pub static BRIDGE_FLAGS: Constants = Constants { name: "bridge_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("BRIDGE_FLAGS_MASTER", 1), ("BRIDGE_FLAGS_SELF", 2),
+])] };
+
+/// `bridge_vlan_flags` of the list.
+pub static BRIDGE_VLAN_FLAGS: Constants = Constants { name: "bridge_vlan_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("BRIDGE_VLAN_INFO_MASTER", 1), ("BRIDGE_VLAN_INFO_PVID", 2), ("BRIDGE_VLAN_INFO_UNTAGGED", 4),
+    ("BRIDGE_VLAN_INFO_RANGE_BEGIN", 8), ("BRIDGE_VLAN_INFO_RANGE_END", 0x10), ("BRIDGE_VLAN_INFO_BRENTRY", 0x20),
+    ("BRIDGE_VLAN_INFO_ONLY_OPTS", 0x40),
+])] };
+
+/// `address_flags` of the list.
+pub static ADDRESS_FLAGS: Constants = Constants { name: "address_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IFA_F_SECONDARY", 1), ("IFA_F_NODAD", 2), ("IFA_F_OPTIMISTIC", 4), ("IFA_F_DADFAILED", 8),
+    ("IFA_F_HOMEADDRESS", 0x10), ("IFA_F_DEPRECATED", 0x20), ("IFA_F_TENTATIVE", 0x40), ("IFA_F_PERMANENT", 0x80),
+    ("IFA_F_MANAGETEMPADDR", 0x100), ("IFA_F_NOPREFIXROUTE", 0x200), ("IFA_F_MCAUTOJOIN", 0x400),
+    ("IFA_F_STABLE_PRIVACY", 0x800),
+])] };
+
+/// `route_flags` of the list.
+pub static ROUTE_FLAGS: Constants = Constants { name: "route_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("RTM_F_NOTIFY", 0x100), ("RTM_F_CLONED", 0x200), ("RTM_F_EQUALIZE", 0x400), ("RTM_F_PREFIX", 0x800),
+    ("RTM_F_LOOKUP_TABLE", 0x1000), ("RTM_F_FIB_MATCH", 0x2000), ("RTM_F_OFFLOAD", 0x4000), ("RTM_F_TRAP", 0x8000),
+    ("RTM_F_OFFLOAD_FAILED", 0x20000000),
+])] };
+
+/// `nexthop_flags` of the list.
+pub static NEXTHOP_FLAGS: Constants = Constants { name: "nexthop_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("RTNH_F_DEAD", 1), ("RTNH_F_PERVASIVE", 2), ("RTNH_F_ONLINK", 4), ("RTNH_F_OFFLOAD", 8),
+    ("RTNH_F_LINKDOWN", 0x10), ("RTNH_F_UNRESOLVED", 0x20), ("RTNH_F_TRAP", 0x40),
+])] };
+
+/// `type_of_service` of the list.
+pub static TYPE_OF_SERVICE: Constants = Constants { name: "type_of_service", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IPTOS_LOWDELAY", 0x10), ("IPTOS_THROUGHPUT", 8), ("IPTOS_RELIABILITY", 4), ("IPTOS_MINCOST", 2),
+])] };
+
+/// `neighbour_states` of the list.
+pub static NEIGHBOUR_STATES: Constants = Constants { name: "neighbour_states", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("NUD_NONE", 0), ("NUD_INCOMPLETE", 1), ("NUD_REACHABLE", 2), ("NUD_STALE", 4), ("NUD_DELAY", 8),
+    ("NUD_PROBE", 0x10), ("NUD_FAILED", 0x20), ("NUD_NOARP", 0x40), ("NUD_PERMANENT", 0x80),
+])] };
+
+/// `neighbour_flags` of the list.
+pub static NEIGHBOUR_FLAGS: Constants = Constants { name: "neighbour_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("NTF_USE", 1), ("NTF_SELF", 2), ("NTF_MASTER", 4), ("NTF_PROXY", 8), ("NTF_EXT_LEARNED", 0x10),
+    ("NTF_OFFLOADED", 0x20), ("NTF_STICKY", 0x40), ("NTF_ROUTER", 0x80),
+])] };
+
+/// `neighbour_further_flags` of the list.
+pub static NEIGHBOUR_FURTHER_FLAGS: Constants = Constants { name: "neighbour_further_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("NTF_EXT_MANAGED", 1),
+])] };
+
+/// `neighbour_notices` of the list.
+pub static NEIGHBOUR_NOTICES: Constants = Constants { name: "neighbour_notices", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("FDB_NOTIFY_BIT", 1), ("FDB_NOTIFY_INACTIVE_BIT", 2),
+])] };
+
+/// `rule_flags` of the list.
+pub static RULE_FLAGS: Constants = Constants { name: "rule_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("FIB_RULE_PERMANENT", 1), ("FIB_RULE_INVERT", 2), ("FIB_RULE_UNRESOLVED", 4), ("FIB_RULE_IIF_DETACHED", 8),
+    ("FIB_RULE_OIF_DETACHED", 0x10), ("FIB_RULE_FIND_SADDR", 0x10000),
+])] };
+
+/// `diag_states` of the list.
+pub static DIAG_STATES: Constants = Constants { name: "diag_states", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("1<<TCP_ESTABLISHED", 2), ("1<<TCP_SYN_SENT", 4), ("1<<TCP_SYN_RECV", 8), ("1<<TCP_FIN_WAIT1", 0x10),
+    ("1<<TCP_FIN_WAIT2", 0x20), ("1<<TCP_TIME_WAIT", 0x40), ("1<<TCP_CLOSE", 0x80), ("1<<TCP_CLOSE_WAIT", 0x100),
+    ("1<<TCP_LAST_ACK", 0x200), ("1<<TCP_LISTEN", 0x400), ("1<<TCP_CLOSING", 0x800),
+    ("1<<TCP_NEW_SYN_RECV", 0x1000),
+])] };
+
+/// `diag_extensions` of the list.
+pub static DIAG_EXTENSIONS: Constants = Constants { name: "diag_extensions", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("1<<(INET_DIAG_MEMINFO-1)", 1), ("1<<(INET_DIAG_INFO-1)", 2), ("1<<(INET_DIAG_VEGASINFO-1)", 4),
+    ("1<<(INET_DIAG_CONG-1)", 8), ("1<<(INET_DIAG_TOS-1)", 0x10), ("1<<(INET_DIAG_TCLASS-1)", 0x20),
+    ("1<<(INET_DIAG_SKMEMINFO-1)", 0x40), ("1<<(INET_DIAG_SHUTDOWN-1)", 0x80),
+    ("1<<(INET_DIAG_DCTCPINFO-1)", 0x100), ("1<<(INET_DIAG_PROTOCOL-1)", 0x200),
+    ("1<<(INET_DIAG_SKV6ONLY-1)", 0x400), ("1<<(INET_DIAG_LOCALS-1)", 0x800), ("1<<(INET_DIAG_PEERS-1)", 0x1000),
+    ("1<<(INET_DIAG_PAD-1)", 0x2000), ("1<<(INET_DIAG_MARK-1)", 0x4000), ("1<<(INET_DIAG_BBRINFO-1)", 0x8000),
+    ("1<<(INET_DIAG_CLASS_ID-1)", 0x10000), ("1<<(INET_DIAG_MD5SIG-1)", 0x20000),
+    ("1<<(INET_DIAG_ULP_INFO-1)", 0x40000), ("1<<(INET_DIAG_SK_BPF_STORAGES-1)", 0x80000),
+    ("1<<(INET_DIAG_CGROUP_ID-1)", 0x100000), ("1<<(INET_DIAG_SOCKOPT-1)", 0x200000),
+])] };
+
+/// `diag_unix_parts` of the list.
+pub static DIAG_UNIX_PARTS: Constants = Constants { name: "diag_unix_parts", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("UDIAG_SHOW_NAME", 1), ("UDIAG_SHOW_VFS", 2), ("UDIAG_SHOW_PEER", 4), ("UDIAG_SHOW_ICONS", 8),
+    ("UDIAG_SHOW_RQLEN", 0x10), ("UDIAG_SHOW_MEMINFO", 0x20), ("UDIAG_SHOW_UID", 0x40),
+])] };
+
+/// `diag_netlink_parts` of the list.
+pub static DIAG_NETLINK_PARTS: Constants = Constants { name: "diag_netlink_parts", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("NDIAG_SHOW_MEMINFO", 1), ("NDIAG_SHOW_GROUPS", 2), ("NDIAG_SHOW_RING_CFG", 4), ("NDIAG_SHOW_FLAGS", 8),
+])] };
+
+/// `diag_packet_parts` of the list.
+pub static DIAG_PACKET_PARTS: Constants = Constants { name: "diag_packet_parts", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("PACKET_SHOW_INFO", 1), ("PACKET_SHOW_MCLIST", 2), ("PACKET_SHOW_RING_CFG", 4), ("PACKET_SHOW_FANOUT", 8),
+    ("PACKET_SHOW_MEMINFO", 0x10), ("PACKET_SHOW_FILTER", 0x20),
+])] };
+
+/// `diag_netlink_flags` of the list.
+pub static DIAG_NETLINK_FLAGS: Constants = Constants { name: "diag_netlink_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("NDIAG_FLAG_CB_RUNNING", 1), ("NDIAG_FLAG_PKTINFO", 2), ("NDIAG_FLAG_BROADCAST_ERROR", 4),
+    ("NDIAG_FLAG_NO_ENOBUFS", 8), ("NDIAG_FLAG_LISTEN_ALL_NSID", 0x10), ("NDIAG_FLAG_CAP_ACK", 0x20),
+])] };
+
+/// `netlink_protocols_asked` of the list.
+pub static NETLINK_PROTOCOLS_ASKED: Constants = Constants { name: "netlink_protocols_asked", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NDIAG_PROTO_ALL", 0xff), ("NETLINK_ROUTE", 0), ("NETLINK_UNUSED", 1), ("NETLINK_USERSOCK", 2),
+    ("NETLINK_FIREWALL", 3), ("NETLINK_SOCK_DIAG", 4), ("NETLINK_NFLOG", 5), ("NETLINK_XFRM", 6),
+    ("NETLINK_SELINUX", 7), ("NETLINK_ISCSI", 8), ("NETLINK_AUDIT", 9), ("NETLINK_FIB_LOOKUP", 0xa),
+    ("NETLINK_CONNECTOR", 0xb), ("NETLINK_NETFILTER", 0xc), ("NETLINK_IP6_FW", 0xd), ("NETLINK_DNRTMSG", 0xe),
+    ("NETLINK_KOBJECT_UEVENT", 0xf), ("NETLINK_GENERIC", 0x10), ("NETLINK_SCSITRANSPORT", 0x12),
+    ("NETLINK_ECRYPTFS", 0x13), ("NETLINK_RDMA", 0x14), ("NETLINK_CRYPTO", 0x15), ("NETLINK_SMC", 0x16),
+])] };
+
+/// `packet_versions` of the list.
+pub static PACKET_VERSIONS: Constants = Constants { name: "packet_versions", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("TPACKET_V1", 0), ("TPACKET_V2", 1), ("TPACKET_V3", 2),
+])] };
+
+/// `packet_flags` of the list.
+pub static PACKET_FLAGS: Constants = Constants { name: "packet_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("PDI_RUNNING", 1), ("PDI_AUXDATA", 2), ("PDI_ORIGDEV", 4), ("PDI_VNETHDR", 8), ("PDI_LOSS", 0x10),
+])] };
+
+/// `bridge_options` of the list.
+pub static BRIDGE_OPTIONS: Constants = Constants { name: "bridge_options", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("1<<BR_BOOLOPT_NO_LL_LEARN", 1), ("1<<BR_BOOLOPT_MCAST_VLAN_SNOOPING", 2), ("1<<BR_BOOLOPT_MST_ENABLE", 4),
+])] };
+
 /// Every set.
 pub static ALL: &[&Constants] = &[
     &OPEN_FLAGS, &OPEN_HOW_FLAGS, &PIPE_FLAGS, &ACCESS_MODES, &FACCESSAT_FLAGS, &AT_FLAGS, &NOFOLLOW_FLAGS,
@@ -1862,4 +2581,20 @@ pub static ALL: &[&Constants] = &[
     &DISPATCH_OPERATIONS, &MEMORY_NAMES, &CORE_COMMANDS, &CORE_SCOPES, &VECTOR_LENGTHS, &MATRIX_LENGTHS,
     &POINTER_KEYS, &POINTER_KEY_SWITCHES, &ALIGNMENTS, &TRACERS, &WRITE_EXECUTE_FLAGS, &TERMINAL_QUEUES,
     &TERMINAL_ACTIONS, &PERF_IOCTL_FLAGS, &CONSOLE_MODES, &KEYBOARD_MODES, &IOCTL_COMMANDS, &IOCTL_NAMES,
+    &NETLINK_TYPES, &NETLINK_FLAGS, &NETLINK_GET_FLAGS, &NETLINK_NEW_FLAGS, &NETLINK_DELETE_FLAGS,
+    &NETLINK_ACK_FLAGS, &NETLINK_ERROR_ATTRIBUTES, &NETLINK_ROUTE_TYPES, &NETLINK_DIAG_TYPES, &NETLINK_AUDIT_TYPES,
+    &NETLINK_XFRM_TYPES, &NETLINK_CRYPTO_TYPES, &NETLINK_SELINUX_TYPES, &NETLINK_GENERIC_TYPES, &LINK_ATTRIBUTES,
+    &LINK_INFORMATION, &LINK_IPV4, &LINK_IPV6, &LINK_MCTP, &LINK_XDP, &LINK_EVENTS, &LINK_DOWN_REASONS,
+    &LINK_BRIDGE_PORT, &LINK_BRIDGE, &LINK_TUN, &LINK_OF_BRIDGE, &XDP_ATTACHED, &IPV6_MODES, &BRIDGE_MODES,
+    &TUN_TYPES, &ADDRESS_ATTRIBUTES, &ROUTE_ATTRIBUTES, &ROUTE_METRICS, &ROUTE_TABLES, &ROUTE_PROTOCOLS,
+    &ROUTE_SCOPES, &ROUTE_TYPES, &TUNNEL_TYPES, &NEIGHBOUR_ATTRIBUTES, &NEIGHBOUR_EXTENSIONS, &RULE_ATTRIBUTES,
+    &RULE_ACTIONS, &NEIGHBOUR_TABLES, &NEIGHBOUR_PARAMETERS, &NETCONF_ATTRIBUTES, &NAMESPACE_ATTRIBUTES,
+    &TRAFFIC_ATTRIBUTES, &TRAFFIC_STATISTICS, &TRAFFIC_SIZES, &DIAG_REQUEST_ATTRIBUTES, &DIAG_ATTRIBUTES,
+    &DIAG_UNIX_ATTRIBUTES, &DIAG_NETLINK_ATTRIBUTES, &DIAG_PACKET_ATTRIBUTES, &DIAG_UPPER, &DIAG_BYTECODES,
+    &HARDWARE_TYPES, &SOCKET_STATES, &NETLINK_STATES, &ICMP6_STATISTICS, &IPV4_SETTINGS, &IPV6_SETTINGS,
+    &MEMORY_FIGURES, &INTERFACE_FLAGS, &LINK_FILTERS, &IPV6_FLAGS, &XDP_FLAGS, &BRIDGE_FLAGS, &BRIDGE_VLAN_FLAGS,
+    &ADDRESS_FLAGS, &ROUTE_FLAGS, &NEXTHOP_FLAGS, &TYPE_OF_SERVICE, &NEIGHBOUR_STATES, &NEIGHBOUR_FLAGS,
+    &NEIGHBOUR_FURTHER_FLAGS, &NEIGHBOUR_NOTICES, &RULE_FLAGS, &DIAG_STATES, &DIAG_EXTENSIONS, &DIAG_UNIX_PARTS,
+    &DIAG_NETLINK_PARTS, &DIAG_PACKET_PARTS, &DIAG_NETLINK_FLAGS, &NETLINK_PROTOCOLS_ASKED, &PACKET_VERSIONS,
+    &PACKET_FLAGS, &BRIDGE_OPTIONS,
 ];
