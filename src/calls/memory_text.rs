@@ -1,5 +1,6 @@
 //! What pointers point to, as text.
 
+use super::structs::netlink::{Speaks, messages};
 use super::structs::{StructKind, write_struct};
 use super::text::{Values, address};
 use super::{Call, Outcome};
@@ -100,6 +101,12 @@ pub(super) fn buffer(
     match piece.filter(|_| shown > 0) {
         Some(piece) if piece.read().is_some() => {
             let first = piece.bytes.get(..shown).unwrap_or(&piece.bytes);
+            let speaks = Speaks::of_buffer(call, place);
+            let length = length_of_buffer(call, piece);
+            let told = speaks.and_then(|it| messages(out, values, it, (first, length)));
+            if told.is_some() {
+                return;
+            }
             values.string(first, out);
             if first.len() < piece.bytes.len() || piece.state == State::Cut {
                 out.push_str("...");
@@ -107,6 +114,20 @@ pub(super) fn buffer(
         }
         _ => address(out, word, values),
     }
+}
+
+/// How long the contents are of which a piece is the beginning.
+fn length_of_buffer(call: &Call, piece: &Piece) -> usize {
+    let given = call.entry.args().and_then(|args| args.get(2)).copied();
+    let length = match (piece.state, piece.moment, call.outcome) {
+        (State::Cut, Moment::Enter, _) => given,
+        (State::Cut, Moment::Exit, Outcome::Returned { value, .. }) => u64::try_from(value).ok(),
+        _ => None,
+    };
+    length
+        .and_then(|length| usize::try_from(length).ok())
+        .unwrap_or(0)
+        .max(piece.bytes.len())
 }
 
 pub(super) fn structure(

@@ -142,7 +142,7 @@ impl Constants {
     }
 
     /// The name of a value among those of a set of plain names.
-    fn find(&self, value: u64) -> Option<&'static str> {
+    pub(crate) fn find(&self, value: u64) -> Option<&'static str> {
         let row = self.parts.iter().flat_map(|part| part.rows());
         let mut row = row.filter(|row| self.bits_of(row.1) == self.bits_of(value));
         row.next().map(|row| row.0)

@@ -112,7 +112,7 @@ fn internet6<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
 
 /// As inet_ntop(3) writes it, which differs from Rust's form for addresses that embed one of
 /// version 4 without a mark.
-fn text_of(address: Ipv6Addr) -> String {
+pub(super) fn text_of(address: Ipv6Addr) -> String {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, high, _] if high != 0 => {
             let [.., a, b, c, d] = address.octets();

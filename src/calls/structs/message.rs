@@ -2,6 +2,7 @@
 
 use super::address::{any_family, internet_address};
 use super::names;
+use super::netlink::{self, Speaks};
 use super::pen::Pen;
 use super::site::{Bytes, Site};
 use super::time::{self, Sense, Unit};
@@ -143,13 +144,18 @@ fn vectors<V: Values>(
         Moment::Enter => u64::MAX,
         Moment::Exit => site.result().map_or(0, |result| result as u64),
     };
+    // The vectors of calls that know no messages are shown as strace shows them.
+    let speaks = match site.name() {
+        "sendmsg" | "recvmsg" => Speaks::of(site.call),
+        _ => None,
+    };
     let mut place = 0;
     pen.array(all, 16, |pen, vector| {
         let (address, length) = (vector.u64(0)?, vector.u64(8)?);
         pen.text("{iov_base=");
         let bytes = contents(place).and_then(|what| site.behind(what, moment));
         let there = length.min(filled);
-        pen.or_address(address, |pen| buffer(pen, bytes?, there));
+        pen.or_address(address, |pen| buffer(pen, bytes?, there, speaks));
         pen.text(", iov_len=");
         pen.number(length);
         pen.text("}");
@@ -160,12 +166,22 @@ fn vectors<V: Values>(
 }
 
 /// The beginning of contents of this length.
-fn buffer<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>, length: u64) -> Option<()> {
+fn buffer<V: Values>(
+    pen: &mut Pen<'_, V>,
+    bytes: Bytes<'_>,
+    length: u64,
+    speaks: Option<Speaks>,
+) -> Option<()> {
     let shown = pen.values.contents();
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     let first = bytes.first(shown.min(length));
     if shown == 0 || !first.is_readable() {
         return None;
+    }
+    let messages = (first.whole(), length);
+    let told = speaks.and_then(|it| netlink::messages(pen.out, pen.values, it, messages));
+    if told.is_some() {
+        return Some(());
     }
     pen.string(first.whole());
     if first.len() < length {

@@ -19,6 +19,7 @@ pub(crate) mod ipc;
 mod machine;
 mod message;
 mod names;
+pub(crate) mod netlink;
 mod pen;
 mod polling;
 mod process;
