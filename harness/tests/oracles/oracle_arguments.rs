@@ -22,7 +22,7 @@ use super::support::require::{self, require};
 use super::support::spoken::{self, Threads};
 use super::support::{harness, oracle};
 use compare::Finding;
-use programs::{PAGE_ENDS, PROGRAMS, Program};
+use programs::{NETLINK, PAGE_ENDS, PROGRAMS, Program};
 use report::{Report, Tally};
 
 /// Of a thousand arguments that both witnesses can show, so many are to be equal.
@@ -31,8 +31,29 @@ const EQUAL_OF_THOUSAND: u64 = 999;
 /// Of a thousand arguments, no more than so many may be left to strace.
 const LEFT_OF_THOUSAND: u64 = 1;
 
-/// How much of strings and buffers both show, in bytes.
-const SHOWN: &str = "256";
+/// How a program is watched.
+struct Watch<'a> {
+    /// What runs strace, if anything.
+    before: &'a [&'a str],
+    /// Options of strace.
+    options: &'a [&'a str],
+    /// How much of strings and buffers both show, in bytes.
+    shown: &'a str,
+}
+
+impl Watch<'_> {
+    const PLAIN: Self = Self {
+        before: &[],
+        options: &[],
+        shown: "256",
+    };
+    /// In a network of its own, which has one device, and with messages as a whole.
+    const APART: Self = Self {
+        before: &["unshare", "--net"],
+        options: &[],
+        shown: "4096",
+    };
+}
 
 /// The calls of one run, as both witnesses tell them.
 struct Run {
@@ -41,15 +62,17 @@ struct Run {
 }
 
 impl Run {
-    fn of(place: &Place, options: &[&str], program: &Program) -> Self {
+    fn of(place: &Place, watch: &Watch<'_>, program: &Program) -> Self {
         let command = program.run.command();
         let file = place.beside("strace");
         let file = file.to_str().expect("a path of letters");
-        let strace = ["strace", "-X", "abbrev", "-s", SHOWN, "-f", "-o", file];
+        let shown = ["-s", watch.shown];
+        let strace = ["strace", "-X", "abbrev", "-f", "-o", file];
         let command = command.iter().map(String::as_str);
-        let words = strace.iter().chain(options).copied().chain(command);
+        let words = watch.before.iter().chain(&strace).chain(&shown);
+        let words = words.chain(watch.options).copied().chain(command);
         let words: Vec<&str> = words.collect();
-        let traced = harness::trace_with(place, program.prepare, (&[], &["-s", SHOWN]), &words);
+        let traced = harness::trace_with(place, program.prepare, (&[], &shown), &words);
         assert_eq!(traced.summary.lost, 0, "{words:?}");
         let output = &traced.output;
         let text = fs::read(file).unwrap_or_else(|error| panic!("{error}: {output:?}"));
@@ -91,7 +114,7 @@ impl Run {
 /// should not have.
 fn for_each<'a>(
     programs: impl IntoIterator<Item = &'a Program>,
-    options: &[&str],
+    watch: &Watch<'_>,
     mut look: impl FnMut(&Program, Run),
 ) -> Vec<String> {
     let mut surprises: Vec<String> = Vec::new();
@@ -104,7 +127,7 @@ fn for_each<'a>(
             continue;
         }
         let place = Place::new();
-        let run = Run::of(&place, options, program);
+        let run = Run::of(&place, watch, program);
         if run.traced.output.status.code() == Some(oracle::UNSUPPORTED) {
             require::skip(&format!("{}: the kernel does not have it", program.name));
             continue;
@@ -120,7 +143,7 @@ fn arguments_are_those_that_strace_shows() {
     require!(require::right_to_trace());
     require!(require::strace());
     let mut report = Report::default();
-    let surprises = for_each(PROGRAMS, &[], |program, run| {
+    let surprises = for_each(PROGRAMS, &Watch::PLAIN, |program, run| {
         let tally = run.tally(program, &mut report);
         report.program(program.name, tally);
     });
@@ -154,12 +177,32 @@ fn memory_is_read_as_far_as_its_page_goes() {
     require!(require::right_to_trace());
     require!(require::strace());
     let mut report = Report::default();
-    let surprises = for_each([&PAGE_ENDS], &[], |program, run| {
+    let surprises = for_each([&PAGE_ENDS], &Watch::PLAIN, |program, run| {
         let tally = run.tally(program, &mut report);
         report.program(program.name, tally);
     });
     let (text, total) = (report.text(), report.total());
     assert_eq!(total.equal, total.comparable(), "{text}");
     assert!(total.comparable() > 200, "{text}");
+    assert_eq!(surprises, [""; 0]);
+}
+
+#[test]
+fn messages_of_netlink_are_told_as_strace_tells_them() {
+    require!(require::right_to_trace());
+    require!(require::strace());
+    require!(require::program("unshare"));
+    let mut report = Report::default();
+    let surprises = for_each(NETLINK, &Watch::APART, |program, run| {
+        let tally = run.tally(program, &mut report);
+        report.program(program.name, tally);
+    });
+    println!("{}", report.text());
+    let total = report.total();
+    for finding in [Finding::Unread, Finding::Unequal] {
+        let found = report.examples(finding);
+        assert!(found.is_empty(), "{finding:?}:\n{found}");
+    }
+    assert_eq!(total.equal, total.comparable());
     assert_eq!(surprises, [""; 0]);
 }

@@ -54,7 +54,8 @@ pub(super) fn arguments<'a>(ours: &'a Syscall, theirs: &Spoken) -> Vec<Argument<
             .cloned()
             .unwrap_or_else(|| Some(ABSENT.to_owned()))?;
         let their = nature::as_ours(&ours.name, place, &their, &our);
-        let is_left = nature::is_left(&ours.name, place) || ours.outcome() == Outcome::Never;
+        let is_left =
+            nature::is_left(&ours.name, place, &their) || ours.outcome() == Outcome::Never;
         let finding = match (finding(&our, &their), is_left) {
             (Finding::OnlyStrace, false) => Finding::Unequal,
             (Finding::Unread, true) => Finding::OnlyStrace,

@@ -13,7 +13,7 @@ use super::super::support::harness::Syscall;
 use super::super::support::require::{self, require};
 use super::super::support::spoken::Spoken;
 use super::programs::PROGRAMS;
-use super::{align, for_each};
+use super::{Watch, align, for_each};
 
 /// Of a thousand descriptors that one of the two names, so many are to be named alike.
 const EQUAL_OF_THOUSAND: u64 = 995;
@@ -201,7 +201,11 @@ fn descriptors_are_what_strace_says_that_they_are() {
             .filter(|program| WATCHED.contains(&program.name))
     };
     assert_eq!(watched().count(), WATCHED.len());
-    let surprises = for_each(watched(), &["-y"], |program, run| {
+    let watch = Watch {
+        options: &["-y"],
+        ..Watch::PLAIN
+    };
+    let surprises = for_each(watched(), &watch, |program, run| {
         let mut tally = Tally::default();
         for (tid, theirs) in &run.witness {
             for (ours, theirs) in align::align(&run.traced.thread(*tid), theirs).pairs {

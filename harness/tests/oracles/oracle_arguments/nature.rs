@@ -10,7 +10,10 @@
 //! - Where two commands of ioctl(2) have one number it gives both names.
 //! - It shows the times of a child that `waitid` never fills in (`kernel/exit.c`).
 //! - The letters of `getrandom` are in hexadecimal.
+//! - Messages of netlink have more of this kind: see [`messages`].
 //! - It cuts every string that is no path at the length that it is given, those of `argv` too.
+
+mod messages;
 
 use super::super::support::harness::{self, Syscall};
 use super::super::support::spoken::{self, Spoken};
@@ -20,17 +23,11 @@ use syscall_model::write_string;
 pub(super) const WITHOUT_ARGUMENTS: [&str; 2] = ["rt_sigreturn", "restart_syscall"];
 
 /// Arguments of which strace alone shows what their addresses lead to.
-const LEFT: [(&str, usize); 11] = [
-    // Of a message's vectors the contents of the first alone are read, and as they are where they
-    // are messages of netlink; of several messages nothing but their heads.
+const LEFT: [(&str, usize); 7] = [
+    // Of several messages nothing but their heads is read.
     ("recvmmsg", 1),
-    ("recvmsg", 1),
     ("sendmmsg", 1),
-    ("sendmsg", 1),
     ("clone3", 0),
-    // Messages of netlink, which are shown as the bytes that they are.
-    ("recvfrom", 1),
-    ("sendto", 1),
     // Masks of nodes, and the parameters of a ring.
     ("get_mempolicy", 0),
     ("get_mempolicy", 1),
@@ -38,13 +35,18 @@ const LEFT: [(&str, usize); 11] = [
     ("io_uring_setup", 1),
 ];
 
-/// Whether what an argument leads to is left to strace.
-pub(super) fn is_left(call: &str, place: usize) -> bool {
-    LEFT.contains(&(call, place))
+/// Whether what an argument leads to is left to strace: of a message's vectors the contents of the
+/// first alone are read.
+pub(super) fn is_left(call: &str, place: usize, theirs: &str) -> bool {
+    let has_vectors = || theirs.matches("iov_base=").count() > 1;
+    LEFT.contains(&(call, place)) || matches!(call, "recvmsg" | "sendmsg") && has_vectors()
 }
 
 /// strace's text of an argument, as it is here.
 pub(super) fn as_ours(call: &str, place: usize, theirs: &str, ours: &str) -> String {
+    if theirs.contains("{nlmsg_len=") {
+        return messages::as_ours(theirs, ours);
+    }
     let text = without_comment(theirs);
     match (call, place) {
         ("ioctl", 1) => {

@@ -85,6 +85,37 @@ const REPOSITORY: &str = "git init -q . && git config user.name n && git config 
 /// Structures and arrays at the end of a page, some of which go on behind it.
 pub(super) const PAGE_ENDS: Program = Program::new("page ends", "", Run::Oracle("page-ends"));
 
+/// Those that speak netlink, for a network of their own.
+pub(super) const NETLINK: &[Program] = &[
+    Program::new(
+        "ip",
+        "ip",
+        Run::Shell(
+            "ip link set lo up; ip address add 10.1.2.3/8 dev lo; ip route add 10.9.0.0/16 dev lo metric 7 mtu 1400; \
+             ip rule add from 10.1.0.0/16 table 99; ip link; ip -s -d link show lo; ip address; ip route; \
+             ip route show table all; ip rule; ip neighbour; ip netconf; ip ntable show dev lo; \
+             ip route get 10.9.1.1; ip route add 11.0.0.0/8 via 12.1.1.1; true",
+        ),
+    ),
+    Program::new("ss", "ss", Run::Shell("ss -tln; ss -a; ss -s")),
+    Program::new(
+        "ss, with sockets",
+        "python3 ss",
+        Run::Python(python::SOCKETS),
+    ),
+    Program::new(
+        "tc",
+        "tc",
+        Run::Shell("tc qdisc; tc -s qdisc; tc filter show dev lo"),
+    ),
+    Program::new("genl", "genl", Run::Shell("genl ctrl list")),
+    Program::new(
+        "python3, names of devices",
+        "python3",
+        Run::Python("import socket; socket.if_nameindex()"),
+    ),
+];
+
 /// All of them.
 pub(super) const PROGRAMS: &[Program] = &[
     Program::words("true", "true"),

@@ -181,3 +181,17 @@ if os.fork() == 0:
     os._exit(0)
 n, _ = s.accept(); n.recv(100); n.sendall(b'HTTP/1.0 200 OK\\r\\n\\r\\nhello'); n.close(); os.wait()
 ";
+
+/// Sockets of all kinds, of which the kernel is asked.
+pub(super) const SOCKETS: &str = "\
+import socket, subprocess
+subprocess.run(['ip', 'link', 'set', 'lo', 'up'], check=True)
+server = socket.create_server(('127.0.0.1', 0))
+client = socket.create_connection(server.getsockname())
+both = socket.create_server(('::', 0), family=socket.AF_INET6)
+datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); datagrams.bind(('127.0.0.1', 0))
+pair = socket.socketpair()
+named = socket.socket(socket.AF_UNIX); named.bind('\\0oracle'); named.listen()
+packets = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(3))
+subprocess.run(['ss', '-a', '-m', '-i', '-o', '-n'], check=True)
+";
