@@ -33,6 +33,7 @@ mod living;
 mod loss;
 mod mutants;
 mod nameless;
+mod netlink;
 mod on_failure;
 mod page;
 mod panics;

@@ -239,11 +239,11 @@ pub enum Varying {
     /// A port, given by the program or chosen by the kernel.
     Port,
     /// What is so on this machine now: of a file system its blocks, files and id, of the memory how
-    /// much is free.
+    /// much is free, of a device its traffic and its address, of a socket its inode.
     Machine,
     /// Eight bytes that the program keeps in the kernel for itself (`epoll_event.data`), of which
     /// more than four are not zero: an address, or four bytes beside which the stack held
-    /// something.
+    /// something. The number by which it tells the answer to a message (`nlmsg_seq`).
     Cookie,
 }
 
