@@ -85,7 +85,8 @@ fn contents(part: &Part) -> Option<String> {
     let Value::Bytes { bytes, is_cut } = &part.value else {
         return None;
     };
-    if part.text.starts_with('"') {
+    // Contents as they are, or the messages in them.
+    if part.text.starts_with(['"', '[', '{']) {
         return None;
     }
     let shown = bytes.get(..MOST).unwrap_or(bytes).escape_ascii();

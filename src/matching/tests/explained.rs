@@ -554,17 +554,20 @@ fn contents_and_permissions_are_shown_as_people_write_them() {
         r##"
             P1/sh open(mode=420) = 0
             P1/sh write(data:data=hidden"two and more than thirty-two letters") = 4
+            P1/sh sendto(data:data=told"a message") = 4
         "##,
         r##"
 `expect.never`: `write: { data: { prefix: two } }` occurs (line 1)
 @@ P1 sh @@
     open(420) = 0
 -   write("two and more than thirty-two let"...) = 4
-`expect.only` does not allow 2 of 2 events
+    sendto([{a message}]) = 4
+`expect.only` does not allow 3 of 3 events
 - P1 open(420) = 0
     line 2 allows open: { mode: ["0600", { not: "0644" }] }
 ~     mode: expected ["0600", { not: "0644" }], got 420
 - P1 write("two and more than thirty-two let"...) = 4
+- P1 sendto([{a message}]) = 4
 "##,
     );
 }

@@ -8,11 +8,11 @@
 //! A line is a task, with `/` and a program if one is wanted; when it was entered and left, else
 //! each line has two moments of its own; then the call or event, whose parts are `name=value` or
 //! `name:alias=value`. Values: `12`; `A|B` for names; `ENOENT` as a result; `"text"` and
-//! `"text"...` if it is cut, `hidden"text"` if the trace does not show it; `p"path"`, resolved
-//! below `$DIR`, and `q"path"` if its folder is not known; `<3 name #1>` for a descriptor with
-//! what it refers to and its open file description, `<3>` for one that is not open and `<3 ?>` for
-//! one that is not known; `P2` for a task; `["a", "b"]`; `<unread>`; `NULL` and `?` for nothing;
-//! anything else is text.
+//! `"text"...` if it is cut, `hidden"text"` if the trace does not show it, and `told"text"` if it
+//! shows the messages in it; `p"path"`, resolved below `$DIR`, and `q"path"` if its folder is not
+//! known; `<3 name #1>` for a descriptor with what it refers to and its open file description,
+//! `<3>` for one that is not open and `<3 ?>` for one that is not known; `P2` for a task;
+//! `["a", "b"]`; `<unread>`; `NULL` and `?` for nothing; anything else is text.
 
 use crate::trace::{Block, Deed, Normalised, Part, StableName, Value, View};
 use perf_records::units::Nanos;
@@ -178,6 +178,14 @@ fn value_of(text: &str) -> (Value, String) {
             is_cut: false,
         };
         return (value, "<addr>".to_owned());
+    }
+    if let Some(bytes) = text.strip_prefix("told").and_then(quoted) {
+        let told = format!("[{{{bytes}}}]");
+        let value = Value::Bytes {
+            bytes: bytes.into(),
+            is_cut: false,
+        };
+        return (value, told);
     }
     if let Some(bytes) = quoted(text.strip_suffix("...").unwrap_or(text)) {
         return shown(Value::Bytes {
