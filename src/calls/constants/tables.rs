@@ -2547,6 +2547,36 @@ pub static BRIDGE_OPTIONS: Constants = Constants { name: "bridge_options", mask:
     ("1<<BR_BOOLOPT_NO_LL_LEARN", 1), ("1<<BR_BOOLOPT_MCAST_VLAN_SNOOPING", 2), ("1<<BR_BOOLOPT_MST_ENABLE", 4),
 ])] };
 
+/// `label_attributes` of the list.
+pub static LABEL_ATTRIBUTES: Constants = Constants { name: "label_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("IFAL_ADDRESS", 1), ("IFAL_LABEL", 2),
+])] };
+
+/// `nexthop_attributes` of the list.
+pub static NEXTHOP_ATTRIBUTES: Constants = Constants { name: "nexthop_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NHA_UNSPEC", 0), ("NHA_ID", 1), ("NHA_GROUP", 2), ("NHA_GROUP_TYPE", 3), ("NHA_BLACKHOLE", 4), ("NHA_OIF", 5),
+    ("NHA_GATEWAY", 6), ("NHA_ENCAP_TYPE", 7), ("NHA_ENCAP", 8), ("NHA_GROUPS", 9), ("NHA_MASTER", 0xa),
+    ("NHA_FDB", 0xb), ("NHA_RES_GROUP", 0xc), ("NHA_RES_BUCKET", 0xd), ("NHA_OP_FLAGS", 0xe),
+    ("NHA_GROUP_STATS", 0xf), ("NHA_HW_STATS_ENABLE", 0x10), ("NHA_HW_STATS_USED", 0x11),
+])] };
+
+/// `nexthop_groups` of the list.
+pub static NEXTHOP_GROUPS: Constants = Constants { name: "nexthop_groups", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NEXTHOP_GRP_TYPE_MPATH", 0), ("NEXTHOP_GRP_TYPE_RES", 1),
+])] };
+
+/// `nexthop_group_attributes` of the list.
+pub static NEXTHOP_GROUP_ATTRIBUTES: Constants = Constants { name: "nexthop_group_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NHA_RES_GROUP_PAD", 0), ("NHA_RES_GROUP_BUCKETS", 1), ("NHA_RES_GROUP_IDLE_TIMER", 2),
+    ("NHA_RES_GROUP_UNBALANCED_TIMER", 3), ("NHA_RES_GROUP_UNBALANCED_TIME", 4),
+])] };
+
+/// `nexthop_bucket_attributes` of the list.
+pub static NEXTHOP_BUCKET_ATTRIBUTES: Constants = Constants { name: "nexthop_bucket_attributes", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
+    ("NHA_RES_BUCKET_PAD", 0), ("NHA_RES_BUCKET_INDEX", 1), ("NHA_RES_BUCKET_IDLE_TIME", 2),
+    ("NHA_RES_BUCKET_NH_ID", 3),
+])] };
+
 /// Every set.
 pub static ALL: &[&Constants] = &[
     &OPEN_FLAGS, &OPEN_HOW_FLAGS, &PIPE_FLAGS, &ACCESS_MODES, &FACCESSAT_FLAGS, &AT_FLAGS, &NOFOLLOW_FLAGS,
@@ -2596,5 +2626,6 @@ pub static ALL: &[&Constants] = &[
     &ADDRESS_FLAGS, &ROUTE_FLAGS, &NEXTHOP_FLAGS, &TYPE_OF_SERVICE, &NEIGHBOUR_STATES, &NEIGHBOUR_FLAGS,
     &NEIGHBOUR_FURTHER_FLAGS, &NEIGHBOUR_NOTICES, &RULE_FLAGS, &DIAG_STATES, &DIAG_EXTENSIONS, &DIAG_UNIX_PARTS,
     &DIAG_NETLINK_PARTS, &DIAG_PACKET_PARTS, &DIAG_NETLINK_FLAGS, &NETLINK_PROTOCOLS_ASKED, &PACKET_VERSIONS,
-    &PACKET_FLAGS, &BRIDGE_OPTIONS,
+    &PACKET_FLAGS, &BRIDGE_OPTIONS, &LABEL_ATTRIBUTES, &NEXTHOP_ATTRIBUTES, &NEXTHOP_GROUPS,
+    &NEXTHOP_GROUP_ATTRIBUTES, &NEXTHOP_BUCKET_ATTRIBUTES,
 ];
