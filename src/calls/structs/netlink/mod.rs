@@ -16,6 +16,7 @@ mod diag;
 mod form;
 mod link;
 mod neighbour;
+mod nexthop;
 mod route;
 mod span;
 mod traffic;

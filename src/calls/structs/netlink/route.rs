@@ -12,7 +12,7 @@ use super::form::{
 };
 use super::span::Span;
 use super::write::Writer;
-use super::{link, neighbour, only, traffic};
+use super::{link, neighbour, nexthop, only, traffic};
 use crate::constants::tables as names;
 use crate::text::Values;
 
@@ -40,6 +40,8 @@ pub(super) fn header(name: &str, family: &str) -> Option<&'static Header> {
         "NEIGH" => &neighbour::HEADER,
         "RULE" => &RULE,
         "NEIGHTBL" => &neighbour::TABLE,
+        "NEXTHOP" => &nexthop::HEADER,
+        "ADDRLABEL" => &LABEL,
         "NETCONF" => &SETTINGS,
         "NSID" => &NAMESPACE,
         "QDISC" | "TCLASS" | "TFILTER" | "CHAIN" => &traffic::HEADER,
@@ -80,6 +82,22 @@ const ADDRESS_TIMES: &[Field] = &[
     ("cstamp", TIME),
     ("tstamp", TIME),
 ];
+
+/// `struct ifaddrlblmsg`.
+static LABEL: Header = Header {
+    fields: &[
+        ("ifal_family", FAMILY),
+        ("", Padding(1)),
+        ("ifal_prefixlen", Number(1)),
+        ("ifal_flags", Number(1)),
+        ("ifal_index", Interface),
+        ("ifal_seq", Number(4)),
+    ],
+    attributes: Some(&Attributes {
+        names: &names::LABEL_ATTRIBUTES,
+        forms: &[("IFAL_ADDRESS", Address), ("IFAL_LABEL", Number(4))],
+    }),
+};
 
 /// `struct rtmsg`.
 static ROUTE: Header = Header {

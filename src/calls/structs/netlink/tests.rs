@@ -34,11 +34,9 @@ fn written(speaks: Speaks, bytes: &[u8], length: usize) -> Option<String> {
 /// Types of messages whose headers are left to strace, or that strace does not know.
 const LEFT: &[&str] = &[
     "ACTION",
-    "ADDRLABEL",
     "CACHEREPORT",
     "DCB",
     "MDB",
-    "NEXTHOP",
     "STATS",
     "ANYCAST",
     "MULTICAST",
