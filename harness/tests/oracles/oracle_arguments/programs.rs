@@ -93,7 +93,7 @@ pub(super) const NETLINK: &[Program] = &[
         Run::Shell(
             "ip link set lo up; ip address add 10.1.2.3/8 dev lo; ip route add 10.9.0.0/16 dev lo metric 7 mtu 1400; \
              ip rule add from 10.1.0.0/16 table 99; ip link; ip -s -d link show lo; ip address; ip route; \
-             ip route show table all; ip rule; ip neighbour; ip netconf; ip ntable show dev lo; \
+             ip route show table all; ip rule; ip neighbour; ip netconf; ip addrlabel; ip nexthop add id 1 dev lo; ip nexthop; ip ntable show dev lo; \
              ip route get 10.9.1.1; ip route add 11.0.0.0/8 via 12.1.1.1; true",
         ),
     ),
