@@ -17,9 +17,9 @@ pub(super) struct Pending {
     pub(super) files: Files,
     /// What its first argument refers to.
     pub(super) first: Option<Number>,
-    /// [`Directory::version`]; `None` where another thread was changing it.
+    /// The version of its directory; `None` where another thread was changing that.
     pub(super) version: Option<u64>,
-    /// [`Moves::at_rest`] when it was entered.
+    /// What `Moves::at_rest` said when it was entered.
     pub(super) moves: Option<u64>,
     /// When it was entered, by the clock of names.
     pub(super) since: u64,

@@ -37,10 +37,11 @@ pub struct Watched {
     /// Whether [`Tables::submitted`] is told what rings are given to do; else a ring may open and
     /// close whatever it likes.
     pub submissions: bool,
-    /// Whether calls get the absolute paths of their arguments ([`Files::path`]).
+    /// Whether calls get the absolute paths of their arguments ([`path`](super::Files::path)).
     pub paths: bool,
-    /// Whether they get the files that these and their descriptors lead to ([`Files::reached`]),
-    /// for which every call of [`naming`](super::naming) is among the observations.
+    /// Whether they get the files that these and their descriptors lead to
+    /// ([`reached`](super::Files::reached)), for which every call of [`naming`](super::naming) is
+    /// among the observations.
     pub names: bool,
 }
 
