@@ -181,6 +181,28 @@ fn a_call_that_only_the_first_run_without_faults_makes_is_told_and_no_good_end()
 }
 
 #[test]
+fn a_call_that_only_the_second_run_without_faults_makes_is_told_as_such() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let runs_so_far = project.join("runs").display().to_string();
+    project.scenario(
+        "it",
+        &format!(
+            "sandbox: {{ root: host }}\n\
+             workload: {{ shell: \"echo >> '{runs_so_far}'; mkdir a || exit 1; \
+             test $(wc -l < '{runs_so_far}') -ne 2 || rmdir a\" }}\n\
+             trace: {{ events: [{{ syscalls: [mkdir, rmdir] }}] }}\nsnapshot: false"
+        ),
+    );
+    let lines = sweep(&project, 1, &["--errors", "EACCES"]);
+    let lost = lines[0]["lost"].as_array().expect("a list");
+    assert_eq!(lost.len(), 1, "{lines:#?}");
+    assert_eq!(lost[0]["call"], "rmdir");
+    let why = "only the second of the two runs without faults has such a call";
+    assert_eq!(lost[0]["why"], why);
+}
+
+#[test]
 fn what_a_message_says_and_which_process_hangs_is_shown() {
     require!(right_to_trace());
     require!(program("python3"));

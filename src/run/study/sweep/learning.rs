@@ -1,5 +1,6 @@
 //! The two runs without faults: what the program does, and the number of each of its calls.
 
+use super::numbered::numbered;
 use super::special::special;
 use super::{SweepError, SweepOptions, SweepPlan, TimeBy};
 use crate::matching::Matcher;
@@ -10,13 +11,13 @@ use crate::run::ready::{Ready, SuiteError};
 use crate::run::scenario::{NoRun, Subject, stored};
 use crate::run::{Control, Extras, Item, Suite, attempt, lay_out};
 use crate::scenario::{Added, AddedFault, KeyPath, When, faulted, read_all};
-use crate::sweep::{Choice, Learned, Lost, Matching, Place, Seen, Site, Spot};
+use crate::sweep::{Choice, Learned, Lost, Matching, Seen, Site, Spot};
 use crate::sweep::{gone, looked_at, sites};
 use crate::trace::Normalised;
 use crate::verdict::{self, Run, Verdict};
 use perf_live::files;
 use perf_live::sandbox::Left;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// How many times longer than without faults a run may take, where the scenario does not say.
@@ -37,8 +38,6 @@ const DEATHS: &str = "{ event: 'signal:signal_deliver', filter: 'sa_handler == 0
 
 const GONE: &str = "only the first of the two runs without faults has such a call";
 
-const UNTOLD: &str = "which call it is cannot be told: the trace counts other calls than were held";
-
 const NO_DEATHS: &str = "`signal:signal_deliver` cannot be traced here: a crash of another process than the main one does not show";
 
 /// What was learned of a scenario.
@@ -55,7 +54,7 @@ pub(super) struct Lesson {
 pub(super) struct Resolved {
     pub(super) matcher: Matcher,
     /// While they were held.
-    counted: u64,
+    pub(super) counted: u64,
 }
 
 impl Suite<'_> {
@@ -122,7 +121,7 @@ impl Suite<'_> {
         let gone = gone(of_first, &spots).into_iter();
         let (sites, untold) = numbered((spots, &seen), &matchers, rehearsal.held.as_ref());
         let lost = gone.map(|spot| Lost { spot, why: GONE });
-        let lost = lost.chain(untold.into_iter().map(|spot| Lost { spot, why: UNTOLD }));
+        let lost = lost.chain(untold);
         let mut learned = Learned::of_files(given);
         learned.add(&first);
         learned.add(&rehearsal);
@@ -346,44 +345,6 @@ fn choice<'a>(
         hidden: &plan.marks.hidden,
         special,
     }
-}
-
-/// Gives each site the number of its first call among those that its faults are meant for; returns
-/// beside them those of which no number is known.
-///
-/// A site whose files had other names in the run before is found by its number among all calls of
-/// its name; and so is one of which the trace does not tell what was told while calls were held.
-fn numbered(
-    (spots, before): (Vec<Spot>, &Seen),
-    matchers: &BTreeMap<Matching, Resolved>,
-    held: Option<&Normalised>,
-) -> (Vec<Site>, Vec<Spot>) {
-    let held = held.map(Normalised::in_order).unwrap_or_default();
-    let mut numbers: BTreeMap<Matching, Option<HashMap<Place, u64>>> = BTreeMap::new();
-    let mut number = |matching: &Matching, spot: &Spot| -> Option<u64> {
-        let Resolved { matcher, counted } = matchers.get(matching)?;
-        let of_matching = numbers.entry(matching.clone()).or_insert_with(|| {
-            let numbers = matching.numbers(matcher, &held);
-            numbers.filter(|numbers| numbers.len() as u64 == *counted)
-        });
-        of_matching.as_ref()?.get(&spot.place).copied()
-    };
-    let (mut sites, mut untold) = (Vec::new(), Vec::new());
-    for spot in spots {
-        let found = spot.matchings().into_iter();
-        let mut found = found.filter_map(|matching| Some((number(&matching, &spot)?, matching)));
-        match found.next() {
-            Some((when, matching)) => sites.push(Site {
-                number: sites.len() + 1,
-                has_new_names: !before.has(&spot),
-                spot,
-                matching,
-                when,
-            }),
-            None => untold.push(spot),
-        }
-    }
-    (sites, untold)
 }
 
 /// The calls of no site, and how often each came.

@@ -11,6 +11,7 @@
 //! ```
 
 mod learning;
+mod numbered;
 mod special;
 mod written;
 
