@@ -139,7 +139,13 @@ const DONE_BY: [(&str, &[&str]); 38] = [
     ),
     (
         "URING_CMD URING_CMD128",
-        &["ioctl", "setsockopt", "getsockopt", "getsockname"],
+        &[
+            "ioctl",
+            "setsockopt",
+            "getsockopt",
+            "getsockname",
+            "getpeername",
+        ],
     ),
 ];
 
@@ -294,7 +300,8 @@ mod tests {
 
     #[test]
     fn what_is_done_without_its_call_is_known_of_both_kinds_of_rings() {
-        for call in ["waitid", "futex", "futex_waitv", "pipe2", "truncate"] {
+        let of_rings = ["waitid", "futex", "futex_waitv", "pipe2", "truncate"];
+        for call in of_rings.into_iter().chain(["getsockname", "getpeername"]) {
             assert!(does(call) && !aio_does(call), "{call}");
         }
         for call in [
