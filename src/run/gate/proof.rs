@@ -69,12 +69,7 @@ pub(in crate::run) fn prove(
         let made = outcome.seen.saturating_sub(outcome.unmade);
         let word = &fault.matcher.word;
         if n_answered > 0 {
-            unknown.push(format!(
-                "a seccomp filter, of the workload's own or of a policy, answered or refused {} \
-                 that the fault for `{word}` may be meant for: the harness could not hold {}",
-                count_of(n_answered, "call"),
-                if n_answered == 1 { "it" } else { "them" }
-            ));
+            unknown.push(answered(word, n_answered));
         }
         let differs = || difference((number, fault), &calls, &looked_at);
         if n_unclear > 0 {
@@ -136,6 +131,18 @@ pub(in crate::run) fn prove(
     unknown.extend(vanished(told, n_vanished));
     told.unknown.extend(unknown);
     (told.done_to, told.elsewhere, told.of_start) = (done_to, elsewhere, of_start(faults, whole));
+}
+
+/// Says of how many calls it is not known whether a fault was meant for them, as they never came to
+/// the gate.
+fn answered(word: &str, n_answered: u64) -> String {
+    format!(
+        "a seccomp filter, of the workload's own or of a policy, answered or refused {} that the \
+         fault for `{word}` may be meant for: the harness could not hold {}; run it without that \
+         filter",
+        count_of(n_answered, "call"),
+        if n_answered == 1 { "it" } else { "them" }
+    )
 }
 
 /// Says so where threads may have been ended at calls of which there is no record.

@@ -174,6 +174,22 @@ fn a_call_that_an_own_filter_answers_or_refuses_by_a_signal_was_not_failed() {
 }
 
 #[test]
+fn a_trace_with_injections_says_that_a_call_may_be_missing_in_it() {
+    require!(right_to_trace());
+    require!(program("gcc"));
+    let (project, _) = run("log, process", "when: 1");
+    let said = |how: &str| {
+        let inject = "inject=fsync:error=EIO";
+        let words = ["trace", "-e", "fsync", "-e", inject, "--", "./it", how];
+        let run = project.harness(&[&words[..], &["thread"]].concat());
+        run.assert_status(0);
+        run.stderr
+            .contains("may end a thread (SECCOMP_RET_KILL_THREAD)")
+    };
+    assert!(said("kill") && !said("kill-other") && !said("process"));
+}
+
+#[test]
 fn calls_that_are_given_back_to_the_program_leave_it_unknown_whether_every_call_failed() {
     require!(right_to_trace());
     require!(program("gcc"));

@@ -152,7 +152,8 @@ fn a_call_that_a_filter_answered_is_one_that_no_fault_could_be_done_to() {
         told.unknown,
         [
             "a seccomp filter, of the workload's own or of a policy, answered or refused 1 call \
-             that the fault for `fsync` may be meant for: the harness could not hold it"
+             that the fault for `fsync` may be meant for: the harness could not hold it; run it \
+             without that filter"
         ]
     );
 }
