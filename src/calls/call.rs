@@ -324,9 +324,9 @@ pub enum Observation {
     /// task that is not root and executes a set-user-ID program (`perf_event_exit_task()` in
     /// `begin_new_exec()`).
     OutOfSight(Actor),
-    /// One of a process' threads ends in no call, and no call of another ends it: a signal ends the
-    /// process, or a seccomp filter the thread alone (`SECCOMP_RET_KILL_THREAD`), at a call of
-    /// which there is no record. Told of all where the calls that end threads are not recorded.
+    /// A thread ends in no call: a signal or another thread ends it, or a seccomp filter
+    /// (`SECCOMP_RET_KILL_THREAD`), at a call of which there is no record. Told of all where the
+    /// calls that end threads are not recorded.
     Vanished(ThreadId),
     /// A thread ended.
     Gone(ThreadId),

@@ -52,8 +52,6 @@ pub(super) struct Thread {
     pub(super) fresh: bool,
     /// A seccomp filter has just sent it `SIGSYS` for a call that it has not left.
     pub(super) refused: bool,
-    /// It leads a process that has, or had, other threads.
-    pub(super) leads: bool,
     /// A leader that ended while others of its process live, one of which may take its place by an
     /// exec.
     pub(super) ended: bool,

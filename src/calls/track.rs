@@ -20,7 +20,7 @@ use super::thread::{
 };
 use perf_records::record::{Comm, Task};
 use perf_records::units::{Hashed, Nanos, Pid, Tid};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Follows the tasks of one run and pairs their calls.
 #[derive(Debug, Default)]
@@ -30,8 +30,6 @@ pub struct Tracker {
     /// The last task of each id, as an event may follow the record of its thread's end.
     gone: HashMap<Tid, Actor, Hashed>,
     free: Vec<usize>,
-    /// Processes of which a thread ended in a call that ends them all.
-    pub(super) ending: HashSet<Pid>,
     n_threads: u32,
     pub(super) sources: Sources,
     last: Option<(Tid, usize)>,
@@ -261,9 +259,6 @@ impl Tracker {
         // flags as processes.
         if task.pid == task.parent_pid {
             shares.memory = Some(true);
-            self.joined(task.pid);
-        } else {
-            self.ending.remove(&task.pid);
         }
         out.push(Observation::Born {
             child: actor,
@@ -284,7 +279,7 @@ impl Tracker {
                 self.threads[place].fresh = false;
             }
             self.take_over(place, out);
-            (self.threads[place].ended, self.threads[place].leads) = (false, false);
+            self.threads[place].ended = false;
             // Whether it goes on unseen cannot be told where nothing is.
             self.threads[place].executing = self.sources.calls != Remembered::None;
             out.push(Observation::Executed(self.threads[place].actor));
@@ -356,7 +351,6 @@ impl Tracker {
             global: tid.0 as i32,
             fresh: true,
             refused: false,
-            leads: false,
             ended: false,
         };
         let place = match self.free.pop() {

@@ -86,7 +86,7 @@ fn say_of(done: &Faults, faults: &[FaultPlan]) {
     }
     if done.may_end_threads {
         note!(
-            "harness: a seccomp filter of the command's own may end a thread (SECCOMP_RET_KILL_THREAD) at a call that is injected for: such a call is in no trace"
+            "harness: a seccomp filter of the command's own may end a thread (SECCOMP_RET_KILL_THREAD) at a call that is injected for: such a call may be in no trace"
         );
     }
     for (fault, outcome) in faults.iter().zip(&done.outcomes) {

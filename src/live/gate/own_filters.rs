@@ -6,7 +6,7 @@
 //!
 //! Stricter are errors and signals, of which there are records, and `SECCOMP_RET_KILL_THREAD`: in a
 //! process with several threads it ends the one that makes the call (`do_exit()`), and no
-//! tracepoint tells of the call.
+//! tracepoint tells of the call. Before Linux 5.16 none tells of one that ends the process.
 
 use super::Held;
 use super::filter::{ARCH, HeldCalls, IF_AT_LEAST, IF_EQUAL, JUMP, LOAD, NUMBER, RETURN};
@@ -25,6 +25,7 @@ const NEW_LISTENER: u64 = 1 << 3;
 const ACTION: u32 = 0xffff_0000;
 const TRACE: u32 = 0x7ff0_0000;
 const KILL_THREAD: u32 = 0;
+const KILL_PROCESS: u32 = 0x8000_0000;
 /// `BPF_MAXINSNS`.
 const MOST: usize = 4096;
 
@@ -54,7 +55,7 @@ pub fn asks_tracer(call: &Held, held: &HeldCalls) -> io::Result<bool> {
 pub struct Own {
     /// It installs a filter that may ask a tracer for a call that is held.
     pub asks_tracer: bool,
-    /// It installs a filter that may end a single thread at a call that faults are for.
+    /// It installs a filter that may end the thread, or the process, at a call that faults are for.
     pub ends_threads: bool,
     /// It asks for a listener of its own, and gets `EBUSY`.
     pub listens: bool,
@@ -80,7 +81,8 @@ impl Own {
         };
         Ok(Self {
             asks_tracer: asks_tracer(call, held)?,
-            ends_threads: may_answer(call, meant, KILL_THREAD)?,
+            ends_threads: may_answer(call, meant, KILL_THREAD)?
+                || may_answer(call, meant, KILL_PROCESS)?,
             listens: asks.0,
             dispatches: asks.1,
         })
@@ -254,7 +256,6 @@ mod tests {
 
     #[test]
     fn a_filter_ends_threads_at_those_calls_that_it_has_no_other_answer_for() {
-        const KILL_PROCESS: u32 = 0x8000_0000;
         let program = [
             load(NUMBER),
             when(IF_EQUAL, 1, 2, 0),

@@ -151,7 +151,7 @@ fn vanished(told: &Faults, n_vanished: u64) -> Option<String> {
         format!(
             "{} ended without a call that ends threads, and a seccomp filter of the workload's own \
              may end one (`SECCOMP_RET_KILL_THREAD`) at a call that a fault is meant for, of which \
-             there is no record: have that filter end the process (`SECCOMP_RET_KILL_PROCESS`)",
+             there is no record: run it without that filter",
             count_of(n_vanished, "thread")
         )
     })
