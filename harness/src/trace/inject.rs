@@ -99,9 +99,17 @@ fn say_of(done: &Faults, faults: &[FaultPlan]) {
     }
 }
 
-/// Says so of each set among these words of `-e` that was done to no call, where any could be.
-pub(super) fn say_never(done: &Known<Faults>, faults: &[FaultPlan], sets: &[String]) {
-    let Some(done) = done.yes() else {
+/// Says so of each set among these words of `-e` that was done to no call, where any could be and
+/// the command line does not ask for quiet.
+pub(super) fn say_never(
+    done: &Known<Faults>,
+    faults: &[FaultPlan],
+    (arguments, sets): (&Arguments, &[String]),
+) {
+    let is_quiet = arguments.quieter > 0
+        || !arguments.quiet.is_empty()
+        || sets.iter().any(|set| asks_for_quiet(set));
+    let Some(done) = done.yes().filter(|_| !is_quiet) else {
         return;
     };
     let both = faults.iter().zip(&done.outcomes);
@@ -118,7 +126,7 @@ pub(super) fn say_never(done: &Known<Faults>, faults: &[FaultPlan], sets: &[Stri
             (false, 1) => "one of its calls was held".to_owned(),
             (false, n) => format!("{n} of its calls were held"),
         };
-        note!("harness: {set} was done to no call: {why}");
+        note!("harness: nothing was injected by {set}: {why}");
     }
 }
 
@@ -136,10 +144,7 @@ fn in_directory(path: &[u8], directory: Option<&[u8]>) -> Vec<u8> {
 pub(super) fn split(sets: &[String]) -> Result<(Vec<String>, Vec<FaultPlan>), String> {
     let (mut rest, mut faults) = (Vec::new(), Vec::<FaultPlan>::new());
     for (place, set) in sets.iter().enumerate() {
-        if set
-            .split_once('=')
-            .is_some_and(|(word, _)| QUIET.contains(&word))
-        {
+        if asks_for_quiet(set) {
             continue;
         }
         let Some((qualifier, said)) = set.split_once('=').filter(|(word, _)| is_ours(word)) else {
@@ -175,6 +180,11 @@ pub(super) fn doing<'a>(
         directory: Path::new(OsStr::from_bytes(directory)),
         aliases: &[],
     }
+}
+
+fn asks_for_quiet(set: &str) -> bool {
+    set.split_once('=')
+        .is_some_and(|(word, _)| QUIET.contains(&word))
 }
 
 fn injects(set: &str) -> bool {

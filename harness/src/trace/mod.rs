@@ -62,13 +62,13 @@ pub(crate) struct Arguments {
     /// The same as -e fault=SET
     #[arg(long, value_name = "SET")]
     fault: Vec<String>,
-    /// Say less: accepted for users of strace, whose messages are not written here
+    /// Do not say which injections were done to no call; other messages of strace are never written
     #[arg(short = 'q', action = clap::ArgAction::Count)]
-    _quieter: u8,
+    quieter: u8,
     /// The same as -q
     #[arg(long = "quiet", aliases = ["silent", "silence"], value_name = "SET",
         num_args = 0..=1, require_equals = true, default_missing_value = "all")]
-    _quiet: Vec<String>,
+    quiet: Vec<String>,
     /// Show page faults beside the calls (-e none: alone), each with its instruction and the
     /// mapping of its address
     #[arg(short = 'F', long = "pf", value_name = "KIND", value_enum)]
@@ -366,7 +366,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
         directory.remove().map_err(RunError::WorkDir)?;
     }
     let status = printer.finish((&run.account, &[]), run.exit.yes().copied());
-    inject::say_never(&run.faults, &faults, &all);
+    inject::say_never(&run.faults, &faults, (arguments, &all));
     status
 }
 

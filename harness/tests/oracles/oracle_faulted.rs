@@ -42,8 +42,17 @@ fn outcome(tracer: &[&str], inject: &str, set: &str, command: &[&str]) -> Outcom
         changed: changed.collect(),
         status: output.status.code(),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        stderr: of_command(&output.stderr),
     }
+}
+
+/// What is said on standard error, without what the tracer says of its options.
+fn of_command(stderr: &[u8]) -> String {
+    let own = ["resolved into", "harness: nothing "];
+    let is_own = |line: &&str| own.iter().any(|own| line.contains(own));
+    let said = String::from_utf8_lossy(stderr);
+    let said = said.lines().filter(|line| !is_own(line));
+    said.map(|line| format!("{line}\n")).collect()
 }
 
 fn check(inject: &str, set: &str, command: &[&str]) {
@@ -141,12 +150,6 @@ fn whole(tracer: &[&str], line: &str) -> Whole {
     let script = ["-o", "/dev/null"].map(str::to_owned).join(" ");
     let script = format!("exec {} {script} {line}", tracer.join(" "));
     let output = place.run("", &["sh", "-c", &script]);
-    // What the tracer says itself is about its options.
-    let said = String::from_utf8_lossy(&output.stderr);
-    let own = ["resolved into", "harness: nothing "];
-    let said = said
-        .lines()
-        .filter(|line| !own.iter().any(|own| line.contains(own)));
     let mut files: Vec<String> = fs::read_dir(place.beside("work"))
         .expect("the folder")
         .map(|entry| {
@@ -163,7 +166,7 @@ fn whole(tracer: &[&str], line: &str) -> Whole {
     Whole {
         status: output.status.code().or_else(by_signal),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: said.map(|line| format!("{line}\n")).collect(),
+        stderr: of_command(&output.stderr),
         files,
     }
 }

@@ -107,25 +107,32 @@ fn an_injection_that_was_done_to_no_call_is_told_behind_the_trace() {
         let run = project.harness(&words);
         project.run(&[], &["sh", "-c", "rmdir one two three; :"]);
         let said = run.stderr.lines().map(str::to_owned);
-        let said: Vec<String> = said.filter(|it| it.contains("done to no call")).collect();
+        let said: Vec<String> = said
+            .filter(|it| it.contains("nothing was injected"))
+            .collect();
         (run, said)
     };
     let fourth = "inject=mkdir:error=EIO:when=4";
     let (run, said) = traced(&[fourth]);
     run.assert_status(0);
-    let held = format!("harness: {fourth} was done to no call: 3 of its calls were held");
+    let held = format!("harness: nothing was injected by {fourth}: 3 of its calls were held");
     assert_eq!(said, [held], "{run:?}");
     assert!(run.stderr.trim_end().ends_with(&said[0]), "{run:?}");
     let never = "fault=rmdir";
     let (run, said) = traced(&[never, "inject=mkdir:error=EIO:when=2"]);
     run.assert_status(1);
-    let none = format!("harness: {never} was done to no call: none of its calls was held");
+    let none = format!("harness: nothing was injected by {never}: none of its calls was held");
     assert_eq!(said, [none], "{run:?}");
     // A later word on a call takes the place of an earlier one.
     let (_, said) = traced(&["inject=mkdir:retval=0", "inject=mkdir:error=EIO"]);
     let later = "its calls are not traced, or a later one is about them";
-    let taken = format!("harness: inject=mkdir:retval=0 was done to no call: {later}");
+    let taken = format!("harness: nothing was injected by inject=mkdir:retval=0: {later}");
     assert_eq!(said, [taken]);
-    let (_, said) = traced(&["inject=mkdir:error=EIO:when=3"]);
-    assert!(said.is_empty(), "{said:?}");
+    for words in [
+        &["inject=mkdir:error=EIO:when=3"][..],
+        &[fourth, "quiet=all"],
+    ] {
+        let (_, said) = traced(words);
+        assert!(said.is_empty(), "{said:?}");
+    }
 }
