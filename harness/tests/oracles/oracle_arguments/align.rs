@@ -32,7 +32,10 @@ pub(super) fn align<'a>(ours: &[&'a Syscall], theirs: &'a [Spoken]) -> Aligned<'
             return aligned;
         }
         if is_same(our, their) {
-            aligned.pairs.push((our, their));
+            // Of a call that strace does not know it does not know the arguments.
+            if our.name == their.name {
+                aligned.pairs.push((our, their));
+            }
             left = left.get(1..).unwrap_or_default();
             right = right.get(1..).unwrap_or_default();
             continue;
@@ -80,7 +83,14 @@ fn is_same(our: &Syscall, their: &Spoken) -> bool {
         (&ours, &their.outcome),
         (Outcome::Interrupted(_), Outcome::Never)
     );
-    our.name == their.name && (ours == their.outcome || killed)
+    has_name_of(our, their) && (ours == their.outcome || killed)
+}
+
+/// Whether both name the same call. strace has a number for a call that is newer than it is, as
+/// those are that the kernel has for probes of others: they may lie in a file that the program
+/// runs.
+fn has_name_of(our: &Syscall, their: &Spoken) -> bool {
+    our.name == their.name || their.name == format!("syscall_{:#x}", our.nr)
 }
 
 /// Whether the thread was killed while ptrace stopped it for strace: in front of its last call,
@@ -88,7 +98,7 @@ fn is_same(our: &Syscall, their: &Spoken) -> bool {
 /// tells what it returned.
 fn is_ended(our: &Syscall, their: &Spoken) -> bool {
     let is_told = our.outcome() != Outcome::Never;
-    let is_it = our.name == their.name || is_left_out(our);
+    let is_it = has_name_of(our, their) || is_left_out(our);
     is_it && is_told && their.outcome == Outcome::Never
 }
 
