@@ -47,7 +47,8 @@ const FROM_INDEX: u16 = 0x87;
 /// # Errors
 /// Its program could not be read.
 pub fn asks_tracer(call: &Held, held: &HeldCalls) -> io::Result<bool> {
-    may_answer(call, held, TRACE)
+    let program = installed(call)?;
+    Ok(program.is_some_and(|program| may_answer(&program, held, TRACE)))
 }
 
 /// What a call asks for by which other calls do not come to the gate, or not to it alone.
@@ -79,18 +80,21 @@ impl Own {
             ),
             _ => return Ok(Self::default()),
         };
+        // A call that installs none has an empty one, which gives no answer.
+        let program = installed(call)?.unwrap_or_default();
         Ok(Self {
-            asks_tracer: asks_tracer(call, held)?,
-            ends_threads: may_answer(call, meant, KILL_THREAD)?
-                || may_answer(call, meant, KILL_PROCESS)?,
+            asks_tracer: may_answer(&program, held, TRACE),
+            ends_threads: [KILL_THREAD, KILL_PROCESS]
+                .iter()
+                .any(|action| may_answer(&program, meant, *action)),
             listens: asks.0,
             dispatches: asks.1,
         })
     }
 }
 
-/// Whether a call installs a filter that may give one of these calls this answer.
-fn may_answer(call: &Held, calls: &HeldCalls, action: u32) -> io::Result<bool> {
+/// The program of the filter that a call installs; `None` where it installs none.
+fn installed(call: &Held) -> io::Result<Option<Vec<Instruction>>> {
     let [first, second, third, ..] = call.arguments;
     // The kernel takes 32 bits of what is asked for.
     let first = first as u32;
@@ -101,15 +105,19 @@ fn may_answer(call: &Held, calls: &HeldCalls, action: u32) -> io::Result<bool> {
         _ => false,
     };
     if !installs {
-        return Ok(false);
+        return Ok(None);
     }
-    let program = match program(call, third) {
+    match program(call, third) {
         // So programs ask whether the kernel knows filters and their flags: it fails with EFAULT.
-        Err(error) if third == 0 && error.raw_os_error() == Some(libc::EFAULT) => return Ok(false),
-        program => program?,
-    };
+        Err(error) if third == 0 && error.raw_os_error() == Some(libc::EFAULT) => Ok(None),
+        program => program.map(Some),
+    }
+}
+
+/// Whether a program may answer one of these calls by an action.
+fn may_answer(program: &[Instruction], calls: &HeldCalls, action: u32) -> bool {
     let mut calls = calls.numbers();
-    Ok(calls.any(|call| may_give(&program, call, action)))
+    calls.any(|call| may_give(program, call, action))
 }
 
 /// The program of a `struct sock_fprog`.
