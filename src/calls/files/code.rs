@@ -35,7 +35,7 @@ pub enum CodeRole {
 }
 
 /// What the kernel adds to the path of a file that has no name any more (`d_path()`).
-const DELETED: &[u8] = b" (deleted)";
+pub(super) const DELETED: &[u8] = b" (deleted)";
 
 /// The beginning of what it calls a file in memory.
 const MEMORY: &[u8] = b"/memfd:";

@@ -2,6 +2,7 @@
 
 use super::super::tree::{Where, Why};
 use super::climbing::Direct;
+use super::code::DELETED;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -327,7 +328,7 @@ impl FileKind {
     #[must_use]
     pub fn of_link(link: Vec<u8>) -> Self {
         // What has no name any more is found by none.
-        match link.starts_with(b"/") && !link.ends_with(b" (deleted)") {
+        match link.starts_with(b"/") && !link.ends_with(DELETED) {
             true => Self::Path(link.into()),
             false => Self::Given(link.into()),
         }
