@@ -93,13 +93,14 @@ fn has_name_of(our: &Syscall, their: &Spoken) -> bool {
     our.name == their.name || their.name == format!("syscall_{:#x}", our.nr)
 }
 
-/// Whether the thread was killed while ptrace stopped it for strace: in front of its last call,
-/// which strace then takes for the one that ended it, or behind it, so that only the tracepoint
-/// tells what it returned.
+/// Whether both are the last call of a thread that was killed while ptrace stopped it for strace:
+/// in front of that call, which the kernel then left out, or behind it. Of such a thread strace can
+/// ask nothing more, and tells that, or what it asked of another thread before: `exit_group` or
+/// `read` for the call, 231 (the number of `exit_group`) or an error without a name for what it
+/// returned.
 fn is_ended(our: &Syscall, their: &Spoken) -> bool {
     let is_told = our.outcome() != Outcome::Never;
-    let is_it = has_name_of(our, their) || is_left_out(our);
-    is_it && is_told && their.outcome == Outcome::Never
+    is_told && (has_name_of(our, their) || is_left_out(our))
 }
 
 /// Whether the kernel left the call out as ptrace stopped the thread in front of it, and it was

@@ -158,7 +158,9 @@ fn fails_at_last(calls: &[Spoken]) -> bool {
 pub(crate) fn call(line: &str) -> Option<Spoken> {
     let (name, rest) = line.split_once('(')?;
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    if name.is_empty() || !name.bytes().all(is_name) {
+    // strace names a call so that it can no longer ask for, as its thread was killed meanwhile.
+    let is_unknown = name == "???";
+    if name.is_empty() || !(is_unknown || name.bytes().all(is_name)) {
         return None;
     }
     let (texts, rest) = until_closed(rest)?;
@@ -419,6 +421,15 @@ mod tests {
             let read = threads.get(&7).and_then(|calls| calls.first());
             assert_eq!(read.map(|read| &read.outcome), Some(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn a_call_that_strace_could_no_longer_ask_for_has_no_name() {
+        let text = "7 ???( <unfinished ...>\n7 <... ??? resumed>)   = ?\n7 +++ exited with 0 +++\n";
+        let threads = threads(text).expect("strace's text");
+        let read = threads.get(&7).and_then(|calls| calls.first());
+        let read = read.map(|read| (read.name.as_str(), &read.outcome));
+        assert_eq!(read, Some(("???", &Outcome::Never)));
     }
 
     #[test]
