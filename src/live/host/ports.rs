@@ -35,6 +35,21 @@ impl Host {
         Some("CONFIG_VIRTIO_PCI")
     }
 
+    /// Finds the device file of the disk with this serial number.
+    ///
+    /// # References
+    /// `drivers/block/virtio_blk.c`: `serial_show()`.
+    #[must_use]
+    pub fn disk(&self, serial: &str) -> Option<PathBuf> {
+        let disks = std::fs::read_dir(self.root.join("sys/block")).ok()?;
+        let named = |entry: &std::fs::DirEntry| {
+            let told = std::fs::read_to_string(entry.path().join("serial"));
+            told.is_ok_and(|told| told.trim_end() == serial)
+        };
+        let disk = disks.filter_map(Result::ok).find(named)?;
+        Some(self.root.join("dev").join(disk.file_name()))
+    }
+
     /// A text that another boot of this machine does not have.
     #[must_use]
     pub fn boot_id(&self) -> Option<String> {
@@ -80,6 +95,11 @@ mod tests {
             Path::new("dev/vport0p2")
         );
         assert_eq!(host.virtio_port("want"), None);
+        let folder = root.path().join("sys/block/vdb");
+        std::fs::create_dir_all(&folder).unwrap();
+        assert_eq!(host.disk("mine"), None);
+        std::fs::write(folder.join("serial"), "mine").unwrap();
+        assert_eq!(host.disk("mine"), Some(root.path().join("dev/vdb")));
         assert_eq!(Host::at(Path::new("/none")).virtio_port("wanted"), None);
     }
 }
