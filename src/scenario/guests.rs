@@ -32,13 +32,36 @@ impl Architecture {
     }
 }
 
+/// How a guest gets its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// It reads them on the host, as it goes.
+    Plan9,
+    /// It has all of them in its memory from its start.
+    Initramfs,
+}
+
+impl Share {
+    const ALL: [Self; 2] = [Self::Plan9, Self::Initramfs];
+
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Plan9 => "9p",
+            Self::Initramfs => "initramfs",
+        }
+    }
+}
+
 /// What a guest is, beside its kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guest {
     /// The architecture of its processor.
     pub arch: Architecture,
-    /// The folder with its files, from the list's folder on; without it they are the host's.
+    /// Its files, from the list's folder on: a folder, a tar archive or an image of a container;
+    /// without it they are the host's.
     pub root: Option<PathBuf>,
+    /// How it gets them, if the list says so.
+    pub share: Option<Share>,
     /// The harness that runs there, a static program, from the list's folder on; without it it is
     /// this very program.
     pub harness: Option<PathBuf>,
@@ -49,6 +72,7 @@ impl Default for Guest {
         Self {
             arch: Architecture::OWN,
             root: None,
+            share: None,
             harness: None,
         }
     }
@@ -59,6 +83,7 @@ impl Default for Guest {
 pub(super) struct WrittenGuest {
     pub(super) arch: Option<String>,
     pub(super) root: Option<PathBuf>,
+    pub(super) share: Option<String>,
     pub(super) harness: Option<PathBuf>,
 }
 
@@ -67,11 +92,20 @@ impl WrittenGuest {
         let Self {
             arch,
             root,
+            share,
             harness,
         } = self;
-        if is_host && (arch.is_some() || root.is_some() || harness.is_some()) {
+        if is_host && (arch.is_some() || root.is_some() || share.is_some() || harness.is_some()) {
             return Err(
-                "`arch`, `root` and `harness` are for a kernel that is booted, not for the host's"
+                "`arch`, `root`, `share` and `harness` are for a kernel that is booted, not for the host's"
+                    .to_owned(),
+            );
+        }
+        let share = share.map(|word| how(&word)).transpose()?;
+        if share == Some(Share::Initramfs) && root.is_none() {
+            return Err(
+                "`share: initramfs` lays the guest's files into its memory, and this machine's are too many: \
+                 name a folder, an archive or an image with its files, `root`"
                     .to_owned(),
             );
         }
@@ -86,9 +120,18 @@ impl WrittenGuest {
         Ok(Guest {
             arch,
             root,
+            share,
             harness,
         })
     }
+}
+
+fn how(word: &str) -> Result<Share, String> {
+    let found = Share::ALL.into_iter().find(|it| it.word() == word);
+    found.ok_or_else(|| {
+        let words = Share::ALL.map(Share::word).join(" or ");
+        format!("`share` is {words}, not `{}`", word.escape_debug())
+    })
 }
 
 fn known(word: &str) -> Result<Architecture, String> {

@@ -67,6 +67,7 @@ pub(super) struct WrittenKernel {
     qemu: Option<Vec<String>>,
     arch: Option<String>,
     root: Option<PathBuf>,
+    share: Option<String>,
     harness: Option<PathBuf>,
     append: Option<String>,
     under: Option<Vec<String>>,
@@ -111,6 +112,7 @@ impl Flexible for Described {
         let guest = WrittenGuest {
             arch: written.arch.take(),
             root: written.root.take(),
+            share: written.share.take(),
             harness: written.harness.take(),
         };
         let is_host = written.host.is_some();

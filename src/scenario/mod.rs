@@ -83,7 +83,7 @@ pub use faulted::{Added, AddedFault, faulted};
 pub use faults::{FaultSpec, Per, When};
 pub use field_test::{Literal, Test};
 pub use files_after::FileAfter;
-pub use guests::{Architecture, Guest};
+pub use guests::{Architecture, Guest, Share};
 pub use hardware::Hardware;
 pub use kernel_range::{KernelRange, KernelVersion};
 pub use kernels::{KernelSource, KernelSpec, read_kernels};

@@ -1,6 +1,7 @@
 //! Tests of the list of kernels.
 
 use super::*;
+use crate::scenario::Share;
 
 fn read(text: &str) -> Result<Vec<KernelSpec>, (usize, usize, String)> {
     let told = read_kernels(Path::new("kernels.yaml"), text);
@@ -184,6 +185,7 @@ fn a_guest_of_another_architecture_has_files_and_a_harness_of_its_own() {
     let guest = |arch, root: &str, harness: Option<&str>| Guest {
         arch,
         root: Some(root.into()),
+        share: None,
         harness: harness.map(Into::into),
     };
     let (root, harness) = (
@@ -199,6 +201,17 @@ fn a_guest_of_another_architecture_has_files_and_a_harness_of_its_own() {
     let named = |arch: Architecture| format!("linux-image-{}", arch.word());
     assert_eq!(package(&list[0]), named(other));
     assert_eq!(package(&list[1]), named(Architecture::OWN));
+}
+
+#[test]
+fn a_guest_may_have_its_files_in_its_memory() {
+    let share = |text: &str| read(text).unwrap()[0].guest.share;
+    assert_eq!(share("a: { suite: sid, root: r }\n"), None);
+    assert_eq!(
+        share("a: { suite: sid, root: r, share: initramfs }\n"),
+        Some(Share::Initramfs)
+    );
+    assert_eq!(share("a: { suite: sid, share: 9p }\n"), Some(Share::Plan9));
 }
 
 #[test]
@@ -225,6 +238,15 @@ fn what_a_guest_cannot_be_is_refused() {
         (
             "{ host: true, arch: arm64 }".to_owned(),
             "not for the host's",
+        ),
+        ("{ host: true, share: 9p }".to_owned(), "not for the host's"),
+        (
+            "{ suite: sid, root: r, share: nfs }".to_owned(),
+            "`share` is 9p or initramfs, not `nfs`",
+        ),
+        (
+            "{ suite: sid, share: initramfs }".to_owned(),
+            "this machine's are too many",
         ),
         (
             "{ host: true, harness: h }".to_owned(),
