@@ -5,7 +5,7 @@ use crate::{out, status};
 use perf_live::files;
 use perf_records::units::shown_path;
 use std::path::{Path, PathBuf};
-use trace_harness::matrix::{Place, Trouble};
+use trace_harness::matrix::{KernelError, Place, Trouble};
 use trace_harness::scenario::{self, Diagnostic, KernelSpec, nearest, read_kernels};
 
 /// The list that is used without a file.
@@ -68,6 +68,14 @@ fn say(complaint: &Diagnostic) -> u8 {
     status::USAGE
 }
 
+fn refuse(error: &KernelError) -> u8 {
+    note!("harness: {}", Trouble::of_kernel(error));
+    match error.is_of_list() {
+        true => status::USAGE,
+        false => status::TROUBLE,
+    }
+}
+
 impl Kernels {
     /// Returns the kernel of this name; without a name, the first of the list.
     pub(crate) fn choose(&self, name: Option<&str>) -> Result<&KernelSpec, u8> {
@@ -101,9 +109,15 @@ impl Kernels {
     pub(crate) fn get(&self, name: Option<&str>) -> Result<Place, u8> {
         let spec = self.choose(name)?;
         let mut say = |text: String| note!("harness: {text}");
-        self.find(&spec.name, &mut say).map_err(|trouble| {
-            note!("harness: {trouble}");
-            status::TROUBLE
-        })
+        Place::get(spec, &self.folder, &mut say).map_err(|error| refuse(&error))
+    }
+
+    /// Makes the files of a kernel's guest ready, before anything is booted: returns the exit
+    /// status if what the list names for them has none.
+    pub(crate) fn unpack(&self, name: &str) -> Result<(), u8> {
+        let spec = self.choose(Some(name))?;
+        let mut say = |text: String| note!("harness: {text}");
+        let unpacked = Place::unpack(spec, &self.folder, &mut say);
+        unpacked.map_err(|error| refuse(&error))
     }
 }

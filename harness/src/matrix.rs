@@ -96,14 +96,14 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
     for name in arguments.reports.built() {
         kernels.choose(Some(name))?;
     }
-    arguments.reports.begin()?;
     let names: Vec<String> = match arguments.kernel.as_slice() {
         [] => kernels.specs.iter().map(|spec| spec.name.clone()).collect(),
         names => names.to_vec(),
     };
     for name in &names {
-        kernels.choose(Some(name))?;
+        kernels.unpack(name)?;
     }
+    arguments.reports.begin()?;
     // Of all kernels, those that turn out not to boot too: no policy is made of a folder without
     // records.
     let save = arguments.save.as_deref();

@@ -14,7 +14,8 @@ use trace_harness::matrix::{self, Heard, Job, Kernel, Machine, Place, Stop, Trou
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The guest's files are this machine's, under the same paths, read as you may; what is written is lost with the guest, but for \
---write. Directory, environment and standard input are yours, and you are root. Input is read as it comes, whether the command reads it or not: \
+--write. Where the list names a `root` for the kernel, they are those of that folder, archive or image of a container, beside the directory \
+and what the command line names. Directory, environment and standard input are yours, and you are root. Input is read as it comes, whether the command reads it or not: \
 with < /dev/null there is none. /tmp is empty but for what the command line and the \
 environment name there. There is no network but lo.\n\n\
 Exit status: that of the command, 128 + n for a signal; 125 where it is not known.\n\n\

@@ -5,6 +5,7 @@
 //! `kernel/configs.c` (`IKCFG_ST`).
 
 use super::kernel::Kernel;
+use super::modules::Module;
 use super::packed::{self, MOST};
 use perf_records::units::shown_path;
 use std::collections::BTreeMap;
@@ -25,10 +26,29 @@ pub(super) const TO_BOOT: &[Wanted] = &[
     ("PCI", "devices"),
     ("VIRTIO_PCI", "devices"),
     ("VIRTIO_CONSOLE", "the line to the host"),
+];
+
+/// What it takes to read the host's files.
+pub(super) const TO_SHARE: &[Wanted] = &[
     ("NET_9P", "the host's files"),
     ("NET_9P_VIRTIO", "the host's files"),
     ("9P_FS", "the host's files"),
     ("OVERLAY_FS", "writes that stay in the guest"),
+];
+
+/// What it takes to read files of its own on a disk.
+pub(super) const TO_READ_DISK: &[Wanted] = &[
+    ("VIRTIO_BLK", "the disk with its files"),
+    ("EXT4_FS", "the files on the disk"),
+    ("OVERLAY_FS", "writes that stay in the guest"),
+];
+
+/// The module of each of these options.
+const MODULES_OF_SHARE: [(&str, &str); 4] = [
+    ("NET_9P", "9pnet"),
+    ("NET_9P_VIRTIO", "9pnet_virtio"),
+    ("9P_FS", "9p"),
+    ("OVERLAY_FS", "overlay"),
 ];
 
 /// What tells why a guest does not come up, on a PC.
@@ -99,12 +119,31 @@ impl Config {
         (!all.is_empty()).then(|| all.join("; "))
     }
 
-    /// What a guest lacks that did not come up.
-    pub(super) fn lacks_to_boot(&self, has_modules: bool) -> Option<String> {
-        match self.options.contains_key("X86") {
-            true => self.lacks(&[TO_BOOT, TO_SPEAK], has_modules),
-            false => self.lacks(&[TO_BOOT], has_modules),
-        }
+    /// What a guest lacks that did not come up, and that has its files in these ways.
+    pub(super) fn lacks_to_boot(
+        &self,
+        has_modules: bool,
+        shares: bool,
+        has_disk: bool,
+    ) -> Option<String> {
+        let disk = has_disk.then_some(TO_READ_DISK);
+        let speaks = self.options.contains_key("X86").then_some(TO_SPEAK);
+        let shares = shares.then_some(TO_SHARE);
+        let wanted: Vec<&[Wanted]> = [Some(TO_BOOT), shares, disk, speaks]
+            .into_iter()
+            .flatten()
+            .collect();
+        self.lacks(&wanted, has_modules)
+    }
+
+    /// Whether a guest with these modules cannot read the host's files.
+    pub(super) fn lacks_share(&self, modules: &[Module]) -> bool {
+        let has = |(option, module): (&str, &str)| match self.options.get(option) {
+            Some(value) if value == "y" => true,
+            Some(value) if value == "m" => modules.iter().any(|it| it.name == module),
+            _ => false,
+        };
+        !MODULES_OF_SHARE.into_iter().all(has)
     }
 }
 
@@ -192,6 +231,31 @@ mod tests {
         );
         assert_eq!(config.lacks(&[&[("PCI", "a")]], true), None);
         assert_eq!(Config::read("", String::new()), None);
+    }
+
+    #[test]
+    fn a_kernel_reads_the_hosts_files_if_each_part_is_built_in_or_in_its_folder_of_modules() {
+        let with = |values: [&str; 4]| {
+            let options = MODULES_OF_SHARE.iter().zip(values);
+            let line =
+                |((option, _), value): (&(&str, &str), &str)| format!("CONFIG_{option}={value}\n");
+            let text: String = options.map(line).collect();
+            Config::read(&text, "here".to_owned()).unwrap()
+        };
+        let module = |name: &str| Module {
+            name: name.to_owned(),
+            bytes: Vec::new(),
+        };
+        let modules = ["9pnet", "9pnet_virtio", "9p", "overlay"].map(module);
+        assert!(!with(["y"; 4]).lacks_share(&[]));
+        assert!(!with(["m"; 4]).lacks_share(&modules));
+        assert!(with(["m"; 4]).lacks_share(&modules[1..]));
+        assert!(with(["y", "y", "n", "y"]).lacks_share(&modules));
+        assert!(
+            Config::read(TEXT, String::new())
+                .unwrap()
+                .lacks_share(&modules)
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! `Documentation/driver-api/early-userspace/buffer-format.rst`; `init/initramfs.c`.
 
 use std::fmt::Write;
+use std::io;
 
 /// An archive in the format `newc`, file by file.
 #[derive(Debug, Default)]
@@ -12,39 +13,76 @@ pub(super) struct Archive {
     files: u32,
 }
 
-const FOLDER: u32 = 0o040_755;
-const FILE: u32 = 0o100_755;
+/// What an entry is, beside its name and its contents.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct About {
+    /// With the bits of its kind.
+    pub(super) mode: u32,
+    pub(super) user: u32,
+    pub(super) group: u32,
+    /// Seconds since 1970.
+    pub(super) modified: u32,
+    /// Of a file with several names: each of them has the number of the first, which has the
+    /// contents.
+    pub(super) is_linked: bool,
+    pub(super) first: Option<u32>,
+}
+
+impl About {
+    const fn of_mode(mode: u32) -> Self {
+        Self {
+            mode,
+            user: 0,
+            group: 0,
+            modified: 0,
+            is_linked: false,
+            first: None,
+        }
+    }
+}
+
+const FOLDER: About = About::of_mode(0o040_755);
+const FILE: About = About::of_mode(0o100_755);
 
 impl Archive {
     /// Adds a folder; the folders above it must come first.
     pub(super) fn folder(&mut self, path: &str) {
-        self.entry(path, FOLDER, &[]);
+        self.entry(path.as_bytes(), &FOLDER, &[]);
     }
 
     /// Adds a file that may be read and executed.
     pub(super) fn file(&mut self, path: &str, contents: &[u8]) {
-        self.entry(path, FILE, contents);
+        self.entry(path.as_bytes(), &FILE, contents);
     }
 
     /// Ends the archive, and returns it.
     pub(super) fn finish(mut self) -> Vec<u8> {
-        self.entry("TRAILER!!!", 0, &[]);
+        self.entry(b"TRAILER!!!", &About::of_mode(0), &[]);
         self.bytes
     }
 
-    fn entry(&mut self, path: &str, mode: u32, contents: &[u8]) {
+    /// Writes what there is so far, so that it is held no longer.
+    pub(super) fn drain(&mut self, out: &mut impl io::Write) -> io::Result<()> {
+        out.write_all(&self.bytes)?;
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// Adds an entry of any kind; returns its number.
+    pub(super) fn entry(&mut self, path: &[u8], about: &About, contents: &[u8]) -> u32 {
         self.files = self.files.saturating_add(1);
+        let number = about.first.unwrap_or(self.files);
         let length = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let mut head = String::from("070701");
         // Inode, mode, user, group, links, time, length, two pairs of devices, length of the name
         // with its end, no checksum.
         let numbers = [
-            self.files,
-            mode,
-            0,
-            0,
-            1,
-            0,
+            number,
+            about.mode,
+            about.user,
+            about.group,
+            if about.is_linked { 2 } else { 1 },
+            about.modified,
             length(contents.len()),
             0,
             0,
@@ -57,11 +95,12 @@ impl Archive {
             let _always_fits = write!(head, "{number:08x}");
         }
         self.bytes.extend(head.as_bytes());
-        self.bytes.extend(path.as_bytes());
+        self.bytes.extend(path);
         self.bytes.push(0);
         self.pad();
         self.bytes.extend(contents);
         self.pad();
+        number
     }
 
     /// Pads to a multiple of four, at which names and contents begin.

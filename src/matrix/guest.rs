@@ -1,16 +1,18 @@
 //! Runs one command on one kernel in QEMU, from boot to end.
 
+use super::config::Config;
 use super::frame::Frame;
 use super::hardware::{self, Accelerator};
 use super::initramfs;
 use super::job::{Job, Orders, tag};
 use super::kernel::Kernel;
 use super::kvm::Kvm;
-use super::modules::{self, NEEDED};
+use super::modules::{self, Module, NEEDED, NEEDED_FOR_DISK};
+use super::pack::{self, Room};
 use super::talk::{feed, listen};
 use super::trouble::{Boot, Console, GuestError, Said};
-use super::{PORT, ROOT};
-use crate::scenario::Architecture;
+use super::{DISK, PORT, ROOT};
+use crate::scenario::{Architecture, Share};
 use perf_live::sys::process::{end_with_us, hand};
 use perf_live::units::ExitKind;
 use std::cell::Cell;
@@ -101,26 +103,48 @@ pub fn run(
 ) -> Result<ExitKind, GuestError> {
     let here = |what| move |source| GuestError::Here { what, source };
     let modules = match &kernel.modules {
-        Some(folder) => modules::in_order(folder, NEEDED)?,
+        Some(folder) => {
+            let disk = kernel.disk.as_ref().map(|_| NEEDED_FOR_DISK);
+            let needed = [NEEDED, disk.unwrap_or_default()].concat();
+            modules::in_order(folder, &needed)?
+        }
         None => Vec::new(),
     };
     let job = Job {
         command: [kernel.under.as_slice(), &kernel.words(&job.command)].concat(),
         ..job.clone()
     };
-    let orders = Orders::new(&job, kernel);
+    let mut orders = Orders::new(&job, kernel);
+    orders.is_packed = is_packed(kernel, &modules);
+    if orders.is_packed {
+        // All of them would take more memory than all else.
+        orders.modules = None;
+    }
     let first = initramfs::build(&modules, &orders, kernel)?;
+    let room = Room {
+        memory: kernel.hardware.memory.unwrap_or(machine.memory),
+        beside: first.archive.len() as u64,
+    };
+    let packed = match orders.is_packed {
+        true => Some(pack::files(&job, kernel, room)?),
+        false => None,
+    };
     // No name of theirs is left behind, however the harness ends.
     let files = || -> std::io::Result<(File, Said)> {
         let initrd = tempfile::tempfile()?;
         initrd.write_all_at(&first.archive, 0)?;
-        Ok((initrd, Said::new()?))
+        let said = Said::new()?;
+        Ok((initrd, said))
     };
     let (initrd, said) = files().map_err(here("write the guest's first files"))?;
+    if let Some(packed) = &packed {
+        packed.append(&initrd)?;
+    }
     let guest = Guest {
         kernel,
         machine,
         writes: &job.writes,
+        shares: packed.is_none(),
         has_input: job.has_input,
         said,
         initrd,
@@ -144,6 +168,16 @@ pub fn run(
     guest.run(Accelerator::Tcg, hear)
 }
 
+/// Whether a guest has its files in its memory from its start: as it is to, or as its kernel is
+/// known to have no way to the host's.
+fn is_packed(kernel: &Kernel, modules: &[Module]) -> bool {
+    let lacks = || Config::of(kernel).is_some_and(|config| config.lacks_share(modules));
+    match kernel.share {
+        Some(share) => share == Share::Initramfs,
+        None => kernel.has_files() && lacks(),
+    }
+}
+
 /// Returns the name and version of QEMU for guests of an architecture.
 ///
 /// # Errors
@@ -165,6 +199,8 @@ struct Guest<'a> {
     kernel: &'a Kernel,
     machine: &'a Machine,
     writes: &'a [PathBuf],
+    /// Whether it reads the host's files.
+    shares: bool,
     has_input: bool,
     said: Said,
     initrd: File,
@@ -302,9 +338,17 @@ impl Guest<'_> {
             "-device",
             &format!("virtserialport,chardev=port,name={PORT}"),
         ]);
-        self.share(&mut qemu, ROOT, Path::new("/"), ",readonly=on");
+        if self.shares {
+            self.share(&mut qemu, ROOT, Path::new("/"), ",readonly=on");
+        }
         for (index, folder) in self.writes.iter().enumerate() {
             self.share(&mut qemu, &tag(index), folder, "");
+        }
+        if let Some(disk) = &self.kernel.disk {
+            let words = "if=none,id=files,format=raw,readonly=on,file=";
+            qemu.arg("-drive").arg(option(words, disk));
+            let device = format!("virtio-blk-pci,drive=files,serial={DISK}");
+            qemu.arg("-device").arg(device);
         }
         qemu.args(&hardware.qemu);
         qemu.stdin(Stdio::piped())

@@ -38,6 +38,10 @@ pub(super) struct Orders {
     pub(super) has_input: bool,
     /// The folder of the host that is the guest's root; without it the host's own is.
     pub(super) root: Option<Vec<u8>>,
+    /// Whether that is a disk.
+    pub(super) has_disk: bool,
+    /// Whether the initramfs holds the guest's root and what it is lent.
+    pub(super) is_packed: bool,
     /// What of the host such a guest sees at the same paths, unless its root has it: the working
     /// directory, and what the command line names.
     pub(super) lent: Vec<Vec<u8>>,
@@ -54,6 +58,11 @@ pub(super) fn tag(index: usize) -> String {
 const TMP: &str = "/tmp";
 
 impl Orders {
+    /// Whether the guest has files of its own, and not the host's.
+    pub(super) const fn has_files(&self) -> bool {
+        self.root.is_some() || self.has_disk
+    }
+
     pub(super) fn new(job: &Job, kernel: &Kernel) -> Self {
         let (modules, config) = (kernel.modules.as_deref(), kernel.config.as_deref());
         let bytes = |text: &OsStr| text.as_bytes().to_vec();
@@ -81,12 +90,32 @@ impl Orders {
             of_tmp,
             writes: job.writes.iter().map(|folder| path(folder)).collect(),
             has_input: job.has_input,
-            lent: kernel.root.as_ref().map_or_else(Vec::new, |_| lent),
+            lent: if kernel.has_files() { lent } else { Vec::new() },
             root: kernel.root.as_deref().map(path),
+            has_disk: kernel.disk.is_some(),
+            is_packed: false,
             modules: modules.map(path),
             config: config.map(path),
         }
     }
+}
+
+/// Returns what of the host a guest with a root of its own sees and that root does not have. What a
+/// disk has is not known.
+pub(super) fn lent_to<'a>(job: &'a Job, kernel: &'a Kernel) -> Vec<&'a Path> {
+    let named = job.command.iter().map(Path::new);
+    let known = [Some(job.directory.as_path()), kernel.config.as_deref()];
+    let is_lent = |path: &&Path| {
+        let has = |below: &Path| {
+            let there = kernel.root.as_ref().map(|root| root.join(below));
+            there.is_some_and(|there| there.symlink_metadata().is_ok())
+        };
+        let below = path.strip_prefix("/").ok();
+        let is_there = below.is_some_and(has) && !path.starts_with(TMP);
+        path.is_absolute() && path.parent().is_some() && (!is_there || *path == job.directory)
+    };
+    let all = named.chain(known.into_iter().flatten());
+    all.filter(is_lent).collect()
 }
 
 /// Returns the name in `/tmp` that a path lies below.

@@ -1,13 +1,13 @@
 //! Finds the files that a kernel of a list is booted from.
 
-use super::cache::{self, CacheError};
+use super::cache;
 use super::config::{Config, TO_TRACE};
-use super::fetch::{self, FetchError, Wanted};
+use super::fetch::{self, Wanted};
+use super::files::{self, Root, RootError};
 use super::image;
+use super::no_kernel::KernelError;
 use super::packed;
-use super::why::Printed;
-use crate::scenario::{Architecture, Hardware, KernelSource, KernelSpec};
-use perf_records::units::shown_path;
+use crate::scenario::{Architecture, Hardware, KernelSource, KernelSpec, Share};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,14 @@ pub struct Kernel {
     pub under: Vec<OsString>,
     /// The folder with the guest's files; without it they are the host's.
     pub root: Option<PathBuf>,
+    /// The file that holds them in the place of a folder: an ext4, which is a disk of the guest.
+    pub disk: Option<PathBuf>,
+    /// How they come into the guest; without it by 9p, if the kernel has that.
+    pub share: Option<Share>,
     /// The harness that runs in the guest, a static program; without it it is this very program.
     pub harness: Option<PathBuf>,
+    /// The archive or image that they were unpacked from.
+    pub(super) archive: Option<PathBuf>,
     /// The folder that it was fetched into.
     fetched: Option<PathBuf>,
 }
@@ -60,7 +66,10 @@ impl Kernel {
             append: String::new(),
             under: Vec::new(),
             root: None,
+            disk: None,
+            share: None,
             harness: None,
+            archive: None,
             fetched: None,
         }
     }
@@ -70,6 +79,11 @@ impl Kernel {
     pub fn lacks_to_trace(&self) -> Option<String> {
         let config = Config::of(self)?;
         config.lacks(&[TO_TRACE], self.modules.is_some())
+    }
+
+    /// Whether its guest has files of its own, and not the host's.
+    pub(super) const fn has_files(&self) -> bool {
+        self.root.is_some() || self.disk.is_some()
     }
 
     /// Returns a command as it is there: where the harness of the guest is another than this very
@@ -108,91 +122,6 @@ pub enum Place {
     Host(Vec<OsString>),
 }
 
-/// Why there is no kernel to boot.
-#[derive(Debug, thiserror::Error)]
-pub enum KernelError {
-    /// There is no folder to keep it in.
-    #[error(transparent)]
-    Cache(#[from] CacheError),
-    /// It could not be fetched.
-    #[error("cannot get the kernel `{name}`")]
-    Fetch {
-        /// Its name in the list.
-        name: String,
-        /// The error of fetching it.
-        source: Box<FetchError>,
-    },
-    /// A file or folder that the list names cannot be read.
-    #[error("the kernel `{name}`: cannot read `{}`", shown_path(path))]
-    Read {
-        /// Its name in the list.
-        name: String,
-        /// The file.
-        path: PathBuf,
-        /// The error of reading it.
-        source: io::Error,
-    },
-    /// A file is no kernel of the entry's architecture.
-    #[error(
-        "the kernel `{name}`: `{}` is no kernel of {}: {}",
-        shown_path(path), arch.word(), said_of(*arch, *of)
-    )]
-    NoKernel {
-        /// Its name in the list.
-        name: String,
-        /// The file.
-        path: PathBuf,
-        /// The architecture of the entry.
-        arch: Architecture,
-        /// The one that the file is a kernel of, if it is one.
-        of: Option<Architecture>,
-    },
-    /// The packages lack a file.
-    #[error(
-        "the packages of the kernel `{name}`, unpacked in `{}`, hold no {what}",
-        shown_path(folder)
-    )]
-    Lacks {
-        /// Its name in the list.
-        name: String,
-        /// The folder that they were unpacked in.
-        folder: PathBuf,
-        /// What is missing.
-        what: &'static str,
-    },
-}
-
-impl KernelError {
-    /// Returns what can be done about it, if anything.
-    #[must_use]
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Cache(error) => Some(error.hint()),
-            Self::Fetch { source, .. } => source.hint(),
-            Self::NoKernel { of: Some(of), .. } => Some(format!(
-                "say `arch: {}` for it, with `root` and `harness` where the machine is another",
-                of.word()
-            )),
-            Self::NoKernel { of: None, .. } | Self::Read { .. } | Self::Lacks { .. } => None,
-        }
-    }
-
-    /// Returns what the tool that failed printed, if one did.
-    pub(super) fn printed(&self) -> Option<Printed> {
-        match self {
-            Self::Fetch { source, .. } => source.printed(),
-            _ => None,
-        }
-    }
-}
-
-fn said_of(arch: Architecture, of: Option<Architecture>) -> String {
-    match of {
-        Some(of) => format!("it is one of {}", of.word()),
-        None => format!("it should be {}", image::form(arch)),
-    }
-}
-
 /// Refuses a file that QEMU would not boot, which says so only in words of its own.
 fn boots(kernel: Kernel) -> Result<Kernel, KernelError> {
     let (name, path) = (kernel.name.clone(), kernel.image.clone());
@@ -220,6 +149,7 @@ impl Place {
         say: &mut dyn FnMut(String),
     ) -> Result<Self, KernelError> {
         let name = spec.name.clone();
+        let root = Self::files(spec, list, say)?;
         let kernel = match &spec.source {
             KernelSource::Host => return Ok(Self::Host(under(spec, list)?)),
             KernelSource::Image { image, modules } => {
@@ -244,16 +174,57 @@ impl Place {
             }
         };
         let found = |path: &PathBuf| absolute(&spec.name, &list.join(path));
+        let named = spec.guest.root.as_ref().map(found).transpose()?;
+        let (root, disk) = match root {
+            None => (None, None),
+            Some(Root::Folder(folder)) => (Some(folder), None),
+            Some(Root::Disk(file)) => (None, Some(file)),
+        };
         let kernel = Kernel {
             hardware: spec.hardware.clone(),
             arch: spec.guest.arch,
             append: spec.append.clone(),
             under: under(spec, list)?,
-            root: spec.guest.root.as_ref().map(found).transpose()?,
+            archive: named.filter(|named| root.as_ref() != Some(named)),
+            root,
+            disk,
+            share: spec.guest.share,
             harness: spec.guest.harness.as_ref().map(found).transpose()?,
             ..kernel
         };
         Ok(Self::Guest(Box::new(boots(kernel)?)))
+    }
+
+    /// Makes the files of an entry's guest ready, if it has any of its own: an archive is unpacked
+    /// once, and `say` is called before that.
+    ///
+    /// # Errors
+    /// [`KernelError::Root`].
+    pub fn unpack(
+        spec: &KernelSpec,
+        list: &Path,
+        say: &mut dyn FnMut(String),
+    ) -> Result<(), KernelError> {
+        Self::files(spec, list, say).map(drop)
+    }
+
+    fn files(
+        spec: &KernelSpec,
+        list: &Path,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Option<Root>, KernelError> {
+        let Some(root) = &spec.guest.root else {
+            return Ok(None);
+        };
+        let path = list.join(root);
+        let failed = |source| KernelError::Root {
+            name: spec.name.clone(),
+            path: path.clone(),
+            source: Box::new(source),
+        };
+        let real = std::fs::canonicalize(&path).map_err(|error| failed(RootError::Read(error)))?;
+        let found = files::find(&real, spec.guest.arch, say).map_err(failed)?;
+        Ok(Some(found))
     }
 }
 

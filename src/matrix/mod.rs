@@ -5,6 +5,8 @@
 //! modules, this program, orders -> an initramfs ---------------+--> guest::run: QEMU
 //!                                                                       |  virtio serial: frames
 //! the host's files by 9p ------------------> init (pid 1 in the guest) -+
+//! a root of its own: a folder, or unpacked (files) -> by 9p, or in the initramfs (pack);
+//!   an ext4 -> a disk
 //! ```
 //!
 //! No rights, no image and no KVM are needed: a guest is QEMU as any user may run it, its root is
@@ -16,6 +18,7 @@ mod cell;
 mod config;
 mod cpio;
 mod fetch;
+mod files;
 mod formats;
 mod frame;
 mod guest;
@@ -27,6 +30,8 @@ mod job;
 mod kernel;
 mod kvm;
 mod modules;
+mod no_kernel;
+mod pack;
 mod packed;
 mod port;
 mod renames;
@@ -43,13 +48,16 @@ pub use bisect::{Bisected, Bisection, Found, Tried};
 pub use cache::CacheError;
 pub use cell::Cell;
 pub use fetch::FetchError;
+pub use files::{ImageError, RootError, TarError, TreeError};
 pub use formats::{Change, EventChange, EventField, EventFormats, FieldChange, FormatsError};
 pub use guest::{Heard, Machine, Stop, qemu, run};
 pub use init::init;
 pub use initramfs::{INIT_COMMAND, OwnFileError};
 pub use job::Job;
-pub use kernel::{Kernel, KernelError, Place};
+pub use kernel::{Kernel, Place};
 pub use modules::ModuleError;
+pub use no_kernel::KernelError;
+pub use pack::PackError;
 pub use results::{Column, Difference, Matrix};
 pub use steps::{Explained, Seen, Step};
 pub use trouble::{Console, GuestError};
@@ -72,3 +80,12 @@ const ROOT: &str = "root";
 /// Where the initramfs has modules and orders.
 const MODULES: &str = "/vm/modules";
 const ORDERS: &str = "/vm/orders";
+
+/// The serial number of the disk that holds a guest's files.
+const DISK: &str = "harness-root";
+
+/// What is laid into a guest's memory last: where it is, all is.
+const WHOLE: &str = "/vm/whole";
+
+/// Where the host's root is until the guest's is entered.
+const HOST: &str = "/lower";

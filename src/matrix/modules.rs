@@ -16,6 +16,10 @@ pub(super) const NEEDED: &[&str] = &[
     "overlay",
 ];
 
+/// Those for files that are on a disk. The checksums of an ext4 are asked for by name once it is
+/// mounted, and no `modprobe(8)` is there to answer.
+pub(super) const NEEDED_FOR_DISK: &[&str] = &["virtio_blk", "crc32c_generic", "ext4"];
+
 /// A module could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the kernel module `{}`", shown_path(path))]

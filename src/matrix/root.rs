@@ -2,18 +2,22 @@
 //!
 //! ```text
 //! the host's root by 9p, read-only -> it, or a folder of it, below a tmpfs for writes -> chroot
+//! a part of it that the initramfs holds -> a folder of it ------------------------------+
+//! a disk -> below a tmpfs for writes ---------------------------------------------------+
 //! ```
 
 use super::job::{Orders, os, tag};
+use super::{DISK, HOST, WHOLE};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd::{chdir, chroot};
+use perf_live::host::Host;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Where the host's root is until the guest's is entered.
-const HOST: &str = "/lower";
+/// What of its root a guest has of its kernel.
+pub(super) const OF_KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 
 /// What init could not do in the guest.
 #[derive(Debug, thiserror::Error)]
@@ -39,34 +43,38 @@ pub(super) fn root(orders: &Orders) -> Result<(), InitError> {
     for folder in [HOST, "/rw", "/new", "/oldtmp"] {
         fs::create_dir_all(folder).map_err(failed(format!("cannot make {folder}")))?;
     }
-    let host = "trans=virtio,version=9p2000.L,msize=512000,cache=loose";
-    attach("9p", super::ROOT, HOST, MsFlags::MS_RDONLY, host)?;
-    attach(
-        "tmpfs",
-        "tmpfs",
-        "/rw",
-        MsFlags::empty(),
-        "mode=755,size=75%",
-    )?;
-    let files = orders.root.as_ref().map(|root| on_host(root));
+    match orders.is_packed {
+        true => whole()?,
+        false => share()?,
+    }
+    // What is in memory can be written as it is.
+    let writable = orders.is_packed && !orders.has_disk;
+    if !writable {
+        let room = "mode=755,size=75%";
+        attach("tmpfs", "tmpfs", "/rw", MsFlags::empty(), room)?;
+    }
+    let files = match orders.has_disk {
+        true => Some(disk()?),
+        false => orders.root.as_ref().map(|root| on_host(root)),
+    };
     layer(
         files.as_deref().unwrap_or(Path::new(HOST)),
         Path::new("/new"),
-        0,
+        (!writable).then_some(0),
     )?;
     tmp(orders)?;
     lend(orders)?;
     for (index, folder) in orders.writes.iter().enumerate() {
         let folder = os(folder.clone());
         let at = format!("/new{}", folder.to_string_lossy());
-        if orders.root.is_some() {
+        if orders.has_files() {
             fs::create_dir_all(&at).map_err(failed(format!("cannot make {at}")))?;
         }
         // Writes must reach the host before the guest ends.
         let through = "trans=virtio,version=9p2000.L,msize=512000,cache=mmap";
         attach("9p", &tag(index), &at, MsFlags::empty(), through)?;
     }
-    for folder in ["/proc", "/sys", "/dev"] {
+    for folder in OF_KERNEL {
         let at = format!("/new{folder}");
         fs::create_dir_all(&at).map_err(failed(format!("cannot make {at}")))?;
         attach("", folder, &at, MsFlags::MS_MOVE, "")?;
@@ -77,12 +85,43 @@ pub(super) fn root(orders: &Orders) -> Result<(), InitError> {
     chdir("/").map_err(failed("cannot enter the root"))
 }
 
+/// Mounts the host's root.
+fn share() -> Result<(), InitError> {
+    let host = "trans=virtio,version=9p2000.L,msize=512000,cache=loose";
+    attach("9p", super::ROOT, HOST, MsFlags::MS_RDONLY, host)
+}
+
+/// Mounts the disk that holds the guest's files, which other guests may read meanwhile.
+fn disk() -> Result<PathBuf, InitError> {
+    let at = "/disk";
+    fs::create_dir_all(at).map_err(failed(format!("cannot make {at}")))?;
+    let device = Host::running().disk(DISK).ok_or_else(|| InitError {
+        is_lack: true,
+        ..failed("there is no disk with the guest's files: the kernel lacks CONFIG_VIRTIO_BLK")(
+            io::Error::from(io::ErrorKind::NotFound),
+        )
+    })?;
+    let device = device.to_string_lossy().into_owned();
+    attach("ext4", &device, at, MsFlags::MS_RDONLY, "")?;
+    Ok(at.into())
+}
+
+/// Makes sure that the kernel has unpacked all of the initramfs: it goes on without the rest, where
+/// its memory is too small.
+fn whole() -> Result<(), InitError> {
+    let what = "the initramfs was not unpacked to its end: the guest's files do not \
+                fit into its memory; give it more";
+    fs::symlink_metadata(WHOLE).map_err(failed(what))?;
+    let at = format!("{HOST}/tmp");
+    fs::create_dir_all(&at).map_err(failed(format!("cannot make {at}")))
+}
+
 /// Makes an empty `/tmp`, with the entries that the command works with.
 fn tmp(orders: &Orders) -> Result<(), InitError> {
     let at = "/new/tmp";
     fs::create_dir_all(at).map_err(failed("cannot make /tmp"))?;
     let of_host = format!("{HOST}/tmp");
-    let from = if orders.root.is_some() { &of_host } else { at };
+    let from = if orders.has_files() { &of_host } else { at };
     attach("", from, "/oldtmp", MsFlags::MS_BIND, "")?;
     attach("tmpfs", "tmpfs", at, MsFlags::empty(), "mode=1777")?;
     for name in &orders.of_tmp {
@@ -115,9 +154,13 @@ fn below(folder: &str, path: &[u8]) -> PathBuf {
     Path::new(folder).join(std::ffi::OsStr::from_bytes(relative))
 }
 
-/// Mounts a folder so that writes to it stay in the guest; each layer has a number of its own.
-fn layer(folder: &Path, at: &Path, number: usize) -> Result<(), InitError> {
+/// Mounts a folder so that writes to it stay in the guest; each layer has a number of its own. What
+/// is in the guest's memory needs none.
+fn layer(folder: &Path, at: &Path, number: Option<usize>) -> Result<(), InitError> {
     let what = format!("cannot make room for {}", at.display());
+    let Some(number) = number else {
+        return bind(folder, at).map_err(failed(what));
+    };
     // Colons and commas of a path would be part of the option.
     let [files, upper, work] =
         ["files", "upper", "work"].map(|name| format!("/rw/{number}/{name}"));
@@ -155,7 +198,7 @@ fn lend(orders: &Orders) -> Result<(), InitError> {
         };
         if about.is_dir() {
             fs::create_dir_all(&to).map_err(failed(what))?;
-            layer(&from, &to, number)?;
+            layer(&from, &to, (!orders.is_packed).then_some(number))?;
         } else {
             let folder = to.parent().unwrap_or(Path::new("/new"));
             fs::create_dir_all(folder).map_err(failed(what.clone()))?;
@@ -180,7 +223,7 @@ pub(super) fn attach(
     mounted.map_err(|error| {
         let what = format!("cannot mount {} at {at}", kind.as_deref().unwrap_or(from));
         InitError {
-            is_lack: matches!(kind.as_deref(), Some("9p" | "overlay")),
+            is_lack: matches!(kind.as_deref(), Some("9p" | "overlay" | "ext4")),
             ..failed(what)(error)
         }
     })

@@ -5,6 +5,8 @@ use super::hardware;
 use super::initramfs::OwnFileError;
 use super::kernel::Kernel;
 use super::modules::ModuleError;
+use super::pack::PackError;
+use crate::scenario::Share;
 use std::fs::File;
 use std::io::{self, Seek};
 use std::os::unix::fs::FileExt;
@@ -70,6 +72,9 @@ pub enum GuestError {
     /// The kernel's modules cannot be read.
     #[error(transparent)]
     Module(#[from] ModuleError),
+    /// The guest's files cannot be put into its memory.
+    #[error(transparent)]
+    Pack(#[from] PackError),
     /// A file of the guest cannot be written or read here.
     #[error("cannot {what}")]
     Here {
@@ -136,6 +141,10 @@ pub enum GuestError {
 /// What a guest needs of its kernel.
 const NEEDED: &str = "VIRTIO_PCI, VIRTIO_CONSOLE, 9P_FS, NET_9P_VIRTIO, OVERLAY_FS, DEVTMPFS";
 
+/// What goes without 9p.
+const INSTEAD: &str =
+    "without 9p and overlays, name the guest's own files, `root`, and say `share: initramfs`";
+
 impl GuestError {
     /// The last lines of the guest's console, if it had one.
     #[must_use]
@@ -150,6 +159,7 @@ impl GuestError {
             Self::Qemu { .. }
             | Self::OwnFile(_)
             | Self::Module(_)
+            | Self::Pack(_)
             | Self::Here { .. }
             | Self::Stopped => None,
         }
@@ -165,7 +175,15 @@ impl GuestError {
         if let Self::OwnFile(error) = self {
             return error.hint();
         }
+        if let Self::Pack(error) = self {
+            return error.hint();
+        }
         let kernel = kernel?;
+        // Without 9p, what has files of its own has them in its memory.
+        let shares = match kernel.share {
+            Some(share) => share == Share::Plan9,
+            None => !kernel.has_files(),
+        };
         let is_of_kernel = match self {
             Self::Lack { .. } | Self::NotUp { .. } | Self::NotBooted { .. } => true,
             Self::Died { was_up, .. } => !was_up,
@@ -173,12 +191,18 @@ impl GuestError {
         };
         if let Some(config) = Config::of(kernel).filter(|_| is_of_kernel) {
             // If it has all that is needed, that is not why.
-            return config.lacks_to_boot(kernel.modules.is_some());
+            let has_modules = kernel.modules.is_some();
+            let lacks = config.lacks_to_boot(has_modules, shares, kernel.disk.is_some());
+            let boots = config.lacks_to_boot(has_modules, false, false).is_none();
+            return lacks.map(|lacks| match shares && boots {
+                true => format!("{lacks}; {INSTEAD}"),
+                false => lacks,
+            });
         }
         match (self, &kernel.modules) {
             (Self::Lack { .. } | Self::NotUp { .. }, Some(_)) => Some(format!(
                 "the kernel must have, built in or in its folder of modules: {NEEDED}. Kernels for clouds \
-                 (linux-image-cloud-{}) have no 9P_FS",
+                 (linux-image-cloud-{}) have no 9P_FS; {INSTEAD}",
                 kernel.arch.word()
             )),
             (
@@ -189,7 +213,7 @@ impl GuestError {
                 None,
             ) => Some(format!(
                 "the list names no `modules` for `{}`, so it must have all that is needed built in: {NEEDED}; or name its \
-                     folder of modules, lib/modules/RELEASE",
+                     folder of modules, lib/modules/RELEASE; {INSTEAD}",
                 kernel.name
             )),
             _ => None,
@@ -380,7 +404,11 @@ mod tests {
             std::fs::write(folder.path().join("config-own"), config).unwrap();
             not_booted.hint(Some(&kernel))
         };
-        let all = super::super::config::TO_BOOT.iter().map(|(name, _)| *name);
+        let (boot, share) = (
+            super::super::config::TO_BOOT,
+            super::super::config::TO_SHARE,
+        );
+        let all = boot.iter().chain(share).map(|(name, _)| *name);
         let all: String = all
             .chain(["SERIAL_8250_CONSOLE"])
             .map(|name| format!("CONFIG_{name}=y\n"))
@@ -395,10 +423,10 @@ mod tests {
             "{silent}"
         );
         let said = hint(&all.replace("CONFIG_NET_9P_VIRTIO=y\n", "")).unwrap();
-        assert!(
-            said.ends_with("lacks CONFIG_NET_9P_VIRTIO (the host's files)"),
-            "{said}"
-        );
+        let lacks = "lacks CONFIG_NET_9P_VIRTIO (the host's files); without 9p and overlays, name ";
+        assert!(said.contains(lacks), "{said}");
+        let said = hint(&all.replace("CONFIG_PCI=y\n", "")).unwrap();
+        assert!(said.ends_with("lacks CONFIG_PCI (devices)"), "{said}");
     }
 
     #[test]

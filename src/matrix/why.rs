@@ -1,6 +1,7 @@
 //! Why a kernel has no results, so that each report can say it in its own way.
 
-use super::kernel::{Kernel, KernelError};
+use super::kernel::Kernel;
+use super::no_kernel::KernelError;
 use super::trouble::GuestError;
 use perf_live::errors::chain;
 use std::fmt;

@@ -13,6 +13,7 @@ mod mutate;
 mod new;
 mod reports;
 mod rights;
+mod roots;
 mod selection;
 mod shards;
 mod snapshots;

@@ -11,6 +11,7 @@ mod interrupted;
 mod kprobes;
 mod planted;
 mod policy;
+mod roots;
 mod update;
 mod written;
 
