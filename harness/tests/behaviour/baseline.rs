@@ -1,7 +1,8 @@
 //! A run that is compared with another.
 
+use crate::probes::uprobes;
 use crate::support::project::Project;
-use crate::support::require::{require, right_to_trace};
+use crate::support::require::{program, require, right_to_trace};
 
 fn run(yaml: &str) -> (String, String) {
     let project = Project::with("it", &format!("{yaml}\nsnapshot: false"));
@@ -74,4 +75,40 @@ fn one_without_the_other_is_refused() {
         run.assert_status(2);
         assert!(run.stderr.contains("it.yaml:"), "{}", run.stderr);
     }
+}
+
+#[test]
+fn of_a_probe_that_is_not_in_all_copies_of_its_function_no_difference_is_known() {
+    require!(right_to_trace());
+    require!(program("cc"));
+    require!(uprobes());
+    let source = "#include <stdlib.h>\n\
+         static int f(int n) { __asm__ volatile(\"\"); return n + 1; }\n\
+         __attribute__((noinline)) int of_copy(int n) { return f(n); }\n\
+         static int (*volatile of_function)(int) = f;\n\
+         int main(int argc, char **argv)\n\
+         { int n = atoi(argv[1]); while (n--) of_copy(n) + of_function(n); return 0; }\n";
+    let project = Project::new();
+    project.write("p.c", source);
+    let cc = ["cc", "-O2", "-g", "-o", "p", "p.c"];
+    project.run(&[], &cc).assert_status(0);
+    let judged = |probe: &str, expected: &str| {
+        let workload = "files: { p: { from: ../p, mode: 0755 } }";
+        let yaml = format!(
+            "workload: {{ run: [./p, \"3\"], {workload} }}\nbaseline: {{ run: [./p, \"1\"] }}\n\
+             trace: {{ events: [{{ uprobe: \"./p:{probe}\" }}] }}\n\
+             expect: {{ delta: {{ \"uprobe:{probe}\": {expected} }} }}\nsnapshot: false"
+        );
+        project.scenario("it", &yaml);
+        let run = project.harness(&["run", "--format", "json", "scenarios"]);
+        let report = &run.json()[0];
+        (report["verdict"].clone(), report["reasons"].to_string())
+    };
+    for expected in ["2", "4"] {
+        let (verdict, reasons) = judged("f", expected);
+        assert_eq!(verdict, "incomplete", "{reasons}");
+        let why = "what is not recorded whole is compared with no baseline";
+        assert!(reasons.contains(why), "{reasons}");
+    }
+    assert_eq!(judged("of_copy", "2").0, "pass");
 }
