@@ -101,7 +101,9 @@ fn unqualified(set: &str) -> Result<&str, String> {
         }
         "decode-pids" | "decode-pid" => "there is --decode-pids comm (-Y)",
         "abbrev" | "a" | "verbose" | "v" => "there is one form, and it is whole",
-        "quiet" | "silent" | "silence" | "q" => "nothing but the trace is printed in any case",
+        "quiet" | "silent" | "silence" | "q" => {
+            "there is -q; messages of strace about processes are never written"
+        }
         _ => "of strace's qualifiers it takes trace=, status=, fd= and, live, inject= and fault=",
     };
     Err(format!("-e has no `{qualifier}=`: {instead}"))
