@@ -9,7 +9,6 @@
 //! ```
 
 mod described;
-mod header;
 mod oci;
 mod packing;
 mod tar;
@@ -27,7 +26,7 @@ use packing::{Packing, Piece, plain, sha256};
 use perf_records::units::shown_path;
 use std::io;
 use std::path::{Path, PathBuf};
-use tar::Tar;
+use tar::End;
 use tree::{Omitted, Tree};
 
 /// Why a guest has no files.
@@ -90,9 +89,7 @@ impl RootError {
                 "look for room where kernels are kept; HARNESS_CACHE names another folder"
             }
             Self::Tree(TreeError::Entry(_)) => "make the archive again, from within the root",
-            Self::Archive(TarError::Form(why)) if why.ends_with("(tar --sparse)") => {
-                "make the archive again, without --sparse"
-            }
+            Self::Archive(TarError::Sparse(_)) => "make the archive again, without --sparse",
             Self::Archive(_) | Self::Tree(_) | Self::Image(_) => {
                 "make or fetch it again; a copy may have been cut or changed"
             }
@@ -185,12 +182,13 @@ fn unpacked(
         if let Some(files) = Files::of_archive(&archive)? {
             return Ok(files.lay(&files.image(arch)?, tree)?);
         }
-        let mut tar = Tar::new(io::BufReader::new(archive));
         let mut has_any = false;
-        while let Some(entry) = tar.next()? {
-            tree.add(&entry, &mut tar)?;
+        let archive = io::BufReader::new(archive);
+        let laid: Result<(), TreeError> = tar::each(archive, End::Marked, |entry, from| {
             has_any = true;
-        }
+            tree.add(entry, from)
+        });
+        laid?;
         let none = || TarError::Form("it holds no file".to_owned());
         Ok(has_any.then_some(()).ok_or_else(none)?)
     })
@@ -201,7 +199,13 @@ fn is_archive(piece: &Piece) -> io::Result<bool> {
     let head = piece.peek(0, 512)?;
     let packing = Packing::of(&head);
     // Zeros alone are the end of an archive, and what many disks begin with.
-    let begins = matches!(Tar::new(head.as_slice()).next(), Ok(Some(_)));
+    let mut begins = false;
+    let read: Result<(), TarError> = tar::each(head.as_slice(), End::Known, |_, _| {
+        begins = true;
+        Ok(())
+    });
+    // Behind its first header the archive goes on.
+    drop(read);
     let is_ustar = head.get(257..262) == Some(b"ustar");
     Ok(packing != Packing::None || begins || is_ustar || head.is_empty())
 }

@@ -13,7 +13,7 @@
 
 use super::described::{Config, Descriptor, Image, Index, Layer, Manifest, Platform, Saved};
 use super::packing::{Piece, plain, sha256};
-use super::tar::{Entry, Kind, Tar, TarError};
+use super::tar::{self, End, Entry, Kind, TarError};
 use super::tree::{Tree, TreeError};
 use crate::scenario::Architecture;
 use serde::de::DeserializeOwned;
@@ -110,12 +110,12 @@ impl Files {
     /// Finds the image in an archive that is not compressed, if it is one.
     pub(super) fn of_archive(archive: &Piece) -> Result<Option<Self>, TarError> {
         let mut places = HashMap::new();
-        let mut tar = Tar::new(io::BufReader::new(archive.clone()));
-        while let Some(entry) = tar.next()? {
-            if let Some((name, place)) = place(&entry) {
-                places.insert(name, place);
-            }
-        }
+        let read = io::BufReader::new(archive.clone());
+        let read: Result<(), TarError> = tar::each(read, End::Marked, |entry, _| {
+            places.extend(place(entry));
+            Ok(())
+        });
+        read?;
         let has = |name| matches!(places.get(name), Some(Place::At(..)));
         let files = |places| Self::Archive(archive.clone(), places);
         if has(LAYOUT) && has(INDEX) {
@@ -304,7 +304,7 @@ impl Files {
             // What a layer removes is of those below it, wherever in the layer that stands.
             for removes in [true, false] {
                 let from = plain(&piece).map_err(read)?;
-                let laid = lay(&mut Tar::verified(from), tree, removes);
+                let laid = lay(from, tree, removes);
                 laid.map_err(|source| ImageError::Layer {
                     name: name.clone(),
                     source,
@@ -315,31 +315,29 @@ impl Files {
     }
 }
 
-fn lay<R: Read>(tar: &mut Tar<R>, tree: &mut Tree, removes: bool) -> Result<(), TreeError> {
+fn lay(from: impl Read, tree: &mut Tree, removes: bool) -> Result<(), TreeError> {
     /// What the name of a file begins with that is to be removed; and the mark of a folder whose
     /// contents are.
     const REMOVED: &[u8] = b".wh.";
     const ALL: &[u8] = b".wh..wh.";
     const OPAQUE: &[u8] = b".wh..wh..opq";
-    while let Some(entry) = tar.next()? {
+    tar::each(from, End::Known, |entry, from| {
         let path = entry.path.as_slice();
         let slash = path.iter().rposition(|byte| *byte == b'/');
         let (folder, name) = path.split_at(slash.map_or(0, |at| at.saturating_add(1)));
         match (name.strip_prefix(REMOVED), removes) {
-            (None, true) => {}
-            (None, false) => tree.add(&entry, tar)?,
-            (Some(_), false) => {}
-            (Some(_), true) if name == OPAQUE => tree.clear(folder)?,
+            (None, true) | (Some(_), false) => Ok(()),
+            (None, false) => tree.add(entry, from),
+            (Some(_), true) if name == OPAQUE => tree.clear(folder),
             // Files of AUFS itself.
-            (Some(_), true) if name.starts_with(ALL) => {}
+            (Some(_), true) if name.starts_with(ALL) => Ok(()),
             (Some(b"" | b"." | b".."), true) => {
                 let why = format!("{} removes nothing that has a name", entry.shown());
-                return Err(TreeError::Entry(why));
+                Err(TreeError::Entry(why))
             }
-            (Some(removed), true) => tree.remove(&[folder, removed].concat())?,
+            (Some(removed), true) => tree.remove(&[folder, removed].concat()),
         }
-    }
-    Ok(())
+    })
 }
 
 fn place(entry: &Entry) -> Option<(String, Place)> {

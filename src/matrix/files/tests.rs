@@ -196,7 +196,7 @@ fn an_archive_that_is_cut_or_is_none_is_refused_with_what_to_do() {
     assert!(hint.contains("docker export"), "{hint}");
     let (said, _) = place.refused(&place.write("bad.gz", gzip(b"a text\n")));
     assert!(
-        said.starts_with("it is cut: it ends within a header"),
+        said.starts_with("it is cut: it ends within its first header"),
         "{said}"
     );
     // An archive of nothing is zeros, as is what many disks begin with.

@@ -1,6 +1,6 @@
 //! Lays the entries of an archive into a folder, as they would lie below a root.
 
-use super::tar::{Entry, Kind, Tar, TarError, shown};
+use super::tar::{Entry, Kind, TarError, contents, shown};
 use nix::sys::stat::UtimensatFlags;
 use nix::sys::time::TimeSpec;
 use nix::unistd::{Gid, Uid};
@@ -87,12 +87,8 @@ impl Tree {
         })
     }
 
-    /// Lays in an entry, whose contents are read next.
-    pub(super) fn add<R: Read>(
-        &mut self,
-        entry: &Entry,
-        tar: &mut Tar<R>,
-    ) -> Result<(), TreeError> {
+    /// Lays in an entry.
+    pub(super) fn add(&mut self, entry: &Entry, from: &mut dyn Read) -> Result<(), TreeError> {
         let names = names(&entry.path)?;
         let Some((name, folders)) = names.split_last() else {
             self.folders.insert(self.root.clone(), entry.clone());
@@ -130,15 +126,7 @@ impl Tree {
                     .mode(0o600)
                     .open(&path)
                     .map_err(failed)?;
-                let mut bytes = vec![0; 64 << 10];
-                loop {
-                    let n = tar.read(&mut bytes)?;
-                    if n == 0 {
-                        break;
-                    }
-                    file.write_all(bytes.get(..n).unwrap_or_default())
-                        .map_err(failed)?;
-                }
+                contents(entry, from, |bytes| file.write_all(bytes).map_err(failed))?;
                 self.own(&path, entry).map_err(failed)?;
             }
             Kind::Symlink => {
