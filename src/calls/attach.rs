@@ -2,6 +2,7 @@
 //! signals that interrupt it.
 
 use super::call::{Observation, Outcome};
+use super::pointers;
 use super::thread::{Early, is_one_of, settle, signalled};
 use super::track::Tracker;
 use crate::memory::{Handled, Memory, Part};
@@ -20,6 +21,7 @@ const WRITES_WHERE: &[&str] = &[
     "name_to_handle_at",
     "quotactl",
     "recvmmsg",
+    "recvmmsg_time64",
     "splice",
 ];
 
@@ -29,21 +31,22 @@ impl Tracker {
     pub fn contents(
         &mut self,
         (pid, tid): (Pid, Tid),
-        number: i32,
+        (abi, number): (Abi, i32),
         part: Part,
         mut memory: Memory,
         out: &mut Vec<Observation>,
     ) {
-        if !matches!(part, Part::Entry { .. }) && is_one_of(Abi::native(), number, WRITES_WHERE) {
+        if !matches!(part, Part::Entry { .. }) && is_one_of(abi, number, WRITES_WHERE) {
             memory.forget_what_was_given();
         }
+        pointers::widen(abi, number, &mut memory);
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
         let pending = thread.pending.as_mut();
-        let pending = pending.filter(|pending| pending.is_read_as(number));
+        let pending = pending.filter(|pending| pending.is_read_as(abi, number));
         let returned = thread.returned.as_mut();
         match (part, pending, returned, &mut thread.early) {
-            (Part::Exit, _, Some(call), _) if call.number == number => {
+            (Part::Exit, _, Some(call), _) if (call.abi, call.number) == (abi, number) => {
                 call.memory.extend(memory);
                 if !matches!(call.outcome, Outcome::Interrupted { .. }) {
                     settle(thread, out);
@@ -55,7 +58,7 @@ impl Tracker {
             }
             (Part::Within, Some(pending), ..) => pending.add_within(memory),
             // The workload's own execve, which is not seen to enter.
-            (Part::Within | Part::Exit, None, _, Some(early)) if early.number == number => {
+            (Part::Within | Part::Exit, None, _, Some(early)) if early.call == (abi, number) => {
                 early.memory.extend(memory);
                 early.more &= part != Part::Exit;
             }
@@ -64,7 +67,7 @@ impl Tracker {
             }
             (Part::Entry { more }, ..) => {
                 thread.early = Some(Early {
-                    number,
+                    call: (abi, number),
                     memory,
                     more,
                 });
@@ -97,6 +100,10 @@ mod tests {
     use perf_records::units::Nanos;
 
     const WHO: (Pid, Tid) = (Pid(10), Tid(10));
+
+    fn native(name: &str) -> (Abi, i32) {
+        (Abi::native(), number(name))
+    }
 
     fn number(name: &str) -> i32 {
         names::number(Abi::native(), name).unwrap() as i32
@@ -153,11 +160,11 @@ mod tests {
             } else {
                 read("given", 1)
             };
-            tracker.contents(WHO, number(name), entry, first, &mut out);
+            tracker.contents(WHO, native(name), entry, first, &mut out);
             if is_late {
                 let (within, exit) = (Part::Within, Part::Exit);
-                tracker.contents(WHO, number(name), within, read("late", 1), &mut out);
-                tracker.contents(WHO, number(name), exit, Memory::default(), &mut out);
+                tracker.contents(WHO, native(name), within, read("late", 1), &mut out);
+                tracker.contents(WHO, native(name), exit, Memory::default(), &mut out);
             }
             leave(&mut tracker, name, 3, &mut out);
             calls(&mut out).remove(0).1
@@ -179,17 +186,29 @@ mod tests {
         for is_first in [true, false] {
             let (mut tracker, mut out) = (Tracker::default(), Vec::new());
             if is_first {
-                tracker.contents(WHO, open, entry, read("", 1), &mut out);
+                tracker.contents(WHO, (Abi::native(), open), entry, read("", 1), &mut out);
             }
             enter(&mut tracker, "openat", &mut out);
             if !is_first {
-                tracker.contents(WHO, open, entry, read("", 1), &mut out);
-                tracker.contents(WHO, open, Part::Exit, read("/a", 1), &mut out);
+                tracker.contents(WHO, (Abi::native(), open), entry, read("", 1), &mut out);
+                tracker.contents(
+                    WHO,
+                    (Abi::native(), open),
+                    Part::Exit,
+                    read("/a", 1),
+                    &mut out,
+                );
             }
             leave(&mut tracker, "openat", 3, &mut out);
             if is_first {
                 assert_eq!(calls(&mut out), [], "its exit's memory has not come");
-                tracker.contents(WHO, open, Part::Exit, read("/a", 1), &mut out);
+                tracker.contents(
+                    WHO,
+                    (Abi::native(), open),
+                    Part::Exit,
+                    read("/a", 1),
+                    &mut out,
+                );
             }
             assert_eq!(calls(&mut out), [(returned(3), "/a".to_owned())]);
             enter(&mut tracker, "openat", &mut out);

@@ -221,6 +221,24 @@ fn is_of_old(native: Abi, name: &str) -> bool {
     !is_width && !relatives::natives(native, name).is_empty()
 }
 
+/// In which register of a call an argument of the native call is; `None` where it is in none, or is
+/// another number there.
+pub(super) fn raw_place(abi: Abi, number: i32, native: u8) -> Option<u8> {
+    let Some(layout) = layout(abi, number) else {
+        return Some(native);
+    };
+    match layout.words.get(usize::from(native)) {
+        Some(Word::At(place)) => Some(*place),
+        Some(_) => None,
+        None => layout.rest.then_some(native),
+    }
+}
+
+/// Which argument of the native call is in this register.
+pub(super) fn native_place(abi: Abi, number: i32, raw: u8) -> Option<u8> {
+    (0..6).find(|native| raw_place(abi, number, *native) == Some(raw))
+}
+
 /// The words of a call where the native call has them; the registers of a 32-bit call have no upper
 /// half.
 pub fn native_words(abi: Abi, number: i32, words: [u64; 6]) -> [u64; 6] {

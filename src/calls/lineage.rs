@@ -5,7 +5,6 @@
 //! moment: not the one that adopted it later, nor with what the creator executed since.
 
 use super::call::{Call, Observation, Outcome, ThreadId};
-use super::names::Abi;
 use crate::memory::State;
 use perf_records::record::{Comm, Task};
 use perf_records::units::{Nanos, Pid, Tid};
@@ -250,14 +249,13 @@ impl Process {
 
 /// The arguments of a call that has executed a program, where they were read.
 fn executed(call: &Call) -> Option<Rc<[String]>> {
-    let is_exec = |number| libc::c_long::from(call.number) == number;
-    if call.abi != Abi::native() || !matches!(call.outcome, Outcome::Returned { value: 0, .. }) {
+    if !matches!(call.outcome, Outcome::Returned { value: 0, .. }) {
         return None;
     }
-    let arguments = match () {
-        () if is_exec(libc::SYS_execve) => 1,
-        () if is_exec(libc::SYS_execveat) => 2,
-        () => return None,
+    let arguments = match call.name()? {
+        "execve" => 1,
+        "execveat" => 2,
+        _ => return None,
     };
     let mut room = LONGEST_COMMAND;
     let words: Rc<[String]> = call
@@ -277,6 +275,7 @@ mod tests {
     use super::*;
     use crate::files::Files;
     use crate::memory::{Memory, Moment, Piece};
+    use crate::names::Abi;
     use crate::{Actor, Entry, Shares, ShortName};
 
     const INIT: u32 = 1;

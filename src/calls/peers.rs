@@ -1,8 +1,8 @@
 //! The socket addresses that calls name and are told, by their parts.
 
 use super::constants::{Constants, tables};
+use super::many::{Given, address_given};
 use super::memory::{Behind, Memory, Moment, Piece, State};
-use super::names::Abi;
 use super::{Call, Outcome};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -128,8 +128,15 @@ pub fn addressed(call: &Call, name: &str) -> Option<Addressed> {
     let Some(args) = call.entry.args() else {
         return Some(Addressed::Unread);
     };
-    if call.abi != Abi::native() {
-        return Some(Addressed::Unread);
+    // The words of such a call are the operation and where its arguments are.
+    if call.operation().is_some() {
+        return Some(match address_given(call) {
+            Some(Given::Bytes(bytes)) => {
+                SocketAddress::of(bytes).map_or(Addressed::Unread, Addressed::At)
+            }
+            Some(Given::Nothing) if !is_told => Addressed::Nothing,
+            _ => Addressed::Unread,
+        });
     }
     if args.get(*place).is_none_or(|word| *word == 0) {
         return Some(Addressed::Nothing);
@@ -210,7 +217,6 @@ fn is_without_name(message: &[u8]) -> bool {
 /// were not read.
 fn first_bytes<const N: usize>(call: &Call, place: usize) -> Option<[u8; N]> {
     let piece = call.memory.piece(place, Moment::Enter);
-    let piece = piece.filter(|_| call.abi == Abi::native());
     piece?.read()?.first_chunk().copied()
 }
 

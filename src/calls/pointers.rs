@@ -1,14 +1,19 @@
 //! What the pointers among a call's arguments point to, and what of it is to be read.
 //!
-//! One row a call. The layouts are those of 64-bit programs, so that only calls of the native
-//! convention are read.
+//! One row a call. The layouts are those of 64-bit programs; what a 32-bit call points to on x86 is
+//! read in its own and widened ([`widen`]).
 
 use super::kinds::ArgKind;
-use super::names::Abi;
+use super::layout::native_place;
+use super::names::{self, Abi};
 use super::structs::{StructKind, ipc};
-use crate::memory::{Behind, Extent, Fetch, Moment};
+use crate::memory::{Behind, Extent, Fetch, Memory, Moment};
 
+mod narrow;
+mod shapes;
 mod table;
+
+pub(crate) use shapes::LONGER_HEAD;
 
 /// What an argument points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,62 +70,124 @@ enum Length {
 const LONGEST_STRING: u16 = 4096;
 
 /// The longest address of a socket (`struct sockaddr_storage`).
-const LONGEST_ADDRESS: u16 = 128;
+pub(crate) const LONGEST_ADDRESS: u16 = 128;
 
 /// Of structures in a row no more is read.
 const LONGEST_STRUCT: u16 = 1024;
 
 /// What of a call's pointers is to be read, with no more than `contents` bytes of what it reads or
-/// writes; 0 for none.
+/// writes; 0 for none. Nothing for a convention other than the native one and that of 32-bit calls
+/// on x86, whose arguments are told by their registers.
 ///
 /// At most five are read at the entry and four at the exit, and each argument once at each.
 #[must_use]
-pub fn fetches(abi: Abi, name: &str, contents: u16) -> Vec<Fetch> {
-    if abi != Abi::native() {
-        return Vec::new();
+pub fn fetches(abi: Abi, number: u32, contents: u16) -> Vec<Fetch> {
+    if is_narrow(abi) {
+        return narrow::fetches(number, contents);
     }
+    let name = names::name(abi, number).filter(|_| abi == Abi::native());
     let mut fetches = Vec::new();
-    for (argument, target) in table::targets(name) {
-        let mut add = |moment, extent, limit| {
+    for (argument, target) in name.map_or(&[][..], table::targets) {
+        let size = |kind: StructKind| Some(kind.size());
+        each(*target, contents, size, |moment, extent, limit| {
             fetches.push(Fetch {
                 argument: *argument,
                 moment,
                 extent,
                 limit,
             });
-        };
-        match *target {
-            Target::Path | Target::Text | Target::MaybeText => {
-                add(Moment::Enter, Extent::String, LONGEST_STRING);
-            }
-            Target::Strings => add(Moment::Enter, Extent::Strings, LONGEST_STRING),
-            Target::In(kind, length) => add(Moment::Enter, extent(kind, length), limit(kind)),
-            Target::MaybeIn(kind) => add(Moment::Enter, extent(kind, Length::One), limit(kind)),
-            Target::Out(kind, length) => add(Moment::Exit, extent(kind, length), limit(kind)),
-            Target::InOut(kind, length) => {
-                add(Moment::Enter, extent(kind, length), limit(kind));
-                add(Moment::Exit, extent(kind, length), limit(kind));
-            }
-            Target::MaybeInOut(kind) => {
-                add(Moment::Enter, extent(kind, Length::One), limit(kind));
-                add(Moment::Exit, extent(kind, Length::One), limit(kind));
-            }
-            Target::Further(what) => add(Moment::Enter, Extent::Behind(what), further(what)),
-            Target::Filled(what) => add(Moment::Exit, Extent::Behind(what), further(what)),
-            Target::Written(_) | Target::Read(_) if contents == 0 => {}
-            Target::FurtherWritten(_) | Target::FurtherRead(_) | Target::VectorsRead(_)
-                if contents == 0 => {}
-            Target::FurtherWritten(what) => add(Moment::Enter, Extent::Behind(what), contents),
-            Target::FurtherRead(what) => add(Moment::Exit, Extent::Behind(what), contents),
-            Target::VectorsRead(length) => {
-                let kind = StructKind::Iovecs;
-                add(Moment::Exit, extent(kind, length), limit(kind));
-            }
-            Target::Written(length) => add(Moment::Enter, bytes(length), contents),
-            Target::Read(length) => add(Moment::Exit, bytes(length), contents),
-        }
+            Some(())
+        });
     }
     fetches
+}
+
+/// Whether calls of a convention are read in other layouts than the native ones.
+fn is_narrow(abi: Abi) -> bool {
+    abi == Abi::I386 && Abi::native() == Abi::X86_64
+}
+
+/// The same for a native call by its name.
+#[must_use]
+pub fn fetches_of(call: &str, contents: u16) -> Vec<Fetch> {
+    let native = Abi::native();
+    let number = names::number(native, call);
+    number.map_or_else(Vec::new, |number| fetches(native, number, contents))
+}
+
+/// The conventions whose calls are read.
+pub fn conventions() -> impl Iterator<Item = Abi> {
+    let compat = Abi::native().compat();
+    std::iter::once(Abi::native()).chain(compat.filter(|abi| is_narrow(*abi)))
+}
+
+/// Puts what was read for a call where the native call has it, in the native layouts.
+pub fn widen(abi: Abi, number: i32, memory: &mut Memory) {
+    if is_narrow(abi) {
+        narrow::widen(number, memory);
+    }
+}
+
+/// Whether what an argument of a call points to is read, where contents are: the place is that of
+/// the native call.
+#[must_use]
+pub fn is_read(abi: Abi, number: i32, place: usize) -> bool {
+    let number = u32::try_from(number).ok();
+    let fetches = number.map_or_else(Vec::new, |number| fetches(abi, number, 1));
+    let mut places = fetches.iter().map(|fetch| {
+        let argument = fetch.argument;
+        if is_narrow(abi) {
+            number.and_then(|number| native_place(abi, number as i32, argument))
+        } else {
+            Some(argument)
+        }
+    });
+    places.any(|it| it.is_some_and(|it| usize::from(it) == place))
+}
+
+/// Tells `add` what is to be read of a target, given the size of structures; those without one are
+/// not.
+fn each(
+    target: Target,
+    contents: u16,
+    size: impl Fn(StructKind) -> Option<u16>,
+    mut add: impl FnMut(Moment, Extent, u16) -> Option<()>,
+) -> Option<()> {
+    use Moment::{Enter, Exit};
+    let extent = |kind, length| Some(extent(size(kind)?, length));
+    match target {
+        Target::Path | Target::Text | Target::MaybeText => {
+            add(Enter, Extent::String, LONGEST_STRING)
+        }
+        Target::Strings => add(Enter, Extent::Strings, LONGEST_STRING),
+        Target::In(kind, length) => add(Enter, extent(kind, length)?, limit(kind)),
+        Target::MaybeIn(kind) => add(Enter, extent(kind, Length::One)?, limit(kind)),
+        Target::Out(kind, length) => add(Exit, extent(kind, length)?, limit(kind)),
+        Target::InOut(kind, length) => {
+            add(Enter, extent(kind, length)?, limit(kind));
+            add(Exit, extent(kind, length)?, limit(kind))
+        }
+        Target::MaybeInOut(kind) => {
+            add(Enter, extent(kind, Length::One)?, limit(kind));
+            add(Exit, extent(kind, Length::One)?, limit(kind))
+        }
+        Target::Further(what) => add(Enter, Extent::Behind(what), further(what)),
+        Target::Filled(what) => add(Exit, Extent::Behind(what), further(what)),
+        Target::Written(_) | Target::Read(_) if contents == 0 => None,
+        Target::FurtherWritten(_) | Target::FurtherRead(_) | Target::VectorsRead(_)
+            if contents == 0 =>
+        {
+            None
+        }
+        Target::FurtherWritten(what) => add(Enter, Extent::Behind(what), contents),
+        Target::FurtherRead(what) => add(Exit, Extent::Behind(what), contents),
+        Target::VectorsRead(length) => {
+            let kind = StructKind::Iovecs;
+            add(Exit, extent(kind, length)?, limit(kind))
+        }
+        Target::Written(length) => add(Enter, bytes(length), contents),
+        Target::Read(length) => add(Exit, bytes(length), contents),
+    }
 }
 
 /// What an argument is, where it is a pointer and what it points to is known.
@@ -224,20 +291,17 @@ pub(crate) const FICLONERANGE: u64 = 0x4020_940d;
 /// `FUTEX_LOCK_PI2` of linux/futex.h, from Linux 5.14 on.
 const FUTEX_LOCK_PI2: i32 = 13;
 
-fn extent(kind: StructKind, length: Length) -> Extent {
+fn extent(unit: u16, length: Length) -> Extent {
     match length {
-        Length::One => Extent::Fixed(kind.size()),
-        Length::By(count) => Extent::Counted {
-            count,
-            unit: kind.size(),
-        },
+        Length::One => Extent::Fixed(unit),
+        Length::By(count) => Extent::Counted { count, unit },
         Length::At(at) => Extent::Sized { at },
-        Length::Result => Extent::Returned { unit: kind.size() },
+        Length::Result => Extent::Returned { unit },
     }
 }
 
 fn bytes(length: Length) -> Extent {
-    extent(StructKind::Text, length)
+    extent(1, length)
 }
 
 /// No more is read of what a structure points to.
@@ -281,6 +345,11 @@ mod tests {
         })
     }
 
+    fn of(abi: Abi, name: &str, contents: u16) -> Vec<Fetch> {
+        let number = names::number(abi, name);
+        number.map_or_else(Vec::new, |number| fetches(abi, number, contents))
+    }
+
     #[test]
     fn rows_are_in_order_and_their_calls_exist() {
         assert!(table::TABLE.is_sorted_by(|(a, _), (b, _)| a < b));
@@ -310,7 +379,7 @@ mod tests {
     #[test]
     fn every_length_is_an_argument_that_the_kernel_declares_as_one() {
         for (call, _) in table::TABLE {
-            for fetch in fetches(Abi::native(), call, 64) {
+            for fetch in fetches_of(call, 64) {
                 let (at, is_pointer) = match fetch.extent {
                     Extent::Counted { count, .. } => (count, false),
                     Extent::Sized { at } => (at, true),
@@ -353,7 +422,7 @@ mod tests {
     #[test]
     fn no_call_needs_more_fetches_than_programs_make_or_two_for_an_argument() {
         for (call, _) in table::TABLE {
-            let fetches = fetches(Abi::native(), call, 64);
+            let fetches = fetches_of(call, 64);
             for (moment, most) in [(Moment::Enter, 5), (Moment::Exit, 4)] {
                 let at: Vec<_> = fetches.iter().filter(|one| one.moment == moment).collect();
                 assert!(at.len() <= most, "{call}");
@@ -379,7 +448,7 @@ mod tests {
 
     #[test]
     fn contents_are_read_only_where_they_are_asked_for() {
-        assert_eq!(fetches(Abi::native(), "read", 0), []);
+        assert_eq!(fetches_of("read", 0), []);
         let fetch = |argument, moment, extent, limit| Fetch {
             argument,
             moment,
@@ -387,21 +456,22 @@ mod tests {
             limit,
         };
         assert_eq!(
-            fetches(Abi::native(), "read", 32),
+            fetches_of("read", 32),
             [fetch(1, Moment::Exit, Extent::Returned { unit: 1 }, 32)]
         );
         let given = Extent::Counted { count: 2, unit: 1 };
         assert_eq!(
-            fetches(Abi::native(), "write", 32),
+            fetches_of("write", 32),
             [fetch(1, Moment::Enter, given, 32)]
         );
     }
 
     #[test]
-    fn calls_of_other_conventions_are_not_read() {
-        let other = Abi::native().compat().expect("both have one");
-        assert_eq!(fetches(other, "openat", 0), []);
-        assert_eq!(fetches(Abi::native(), "openat", 0).len(), 1);
+    fn calls_of_conventions_that_no_program_knows_are_not_read() {
+        for abi in [Abi::Arm, Abi::X32] {
+            assert_eq!(of(abi, "openat", 0), []);
+        }
+        assert_eq!(fetches_of("openat", 0).len(), 1);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use super::Call;
 use super::files::{FileKind, Lookup};
 use super::memory::{Behind, Moment, Piece, State};
-use super::names::Abi;
 use super::structs::passed;
 
 /// What came with the messages that a call received.
@@ -56,7 +55,7 @@ pub fn gives_by_handed(call: &Call, name: &str) -> bool {
         _ => false,
     };
     let message = call.memory.piece(1, Moment::Enter);
-    let message = message.filter(|_| name == "sendmsg" && call.abi == Abi::native());
+    let message = message.filter(|_| name == "sendmsg");
     let has_none =
         |piece: &Piece| piece.read().and_then(|it| it.get(CONTROL_LENGTH)) == Some(&[0; 8]);
     is_handed && !message.is_some_and(has_none)
@@ -68,9 +67,7 @@ pub(crate) fn is_bare(call: &Call) -> bool {
     let has_none = |piece: &Piece| {
         piece.state != State::Unread && piece.bytes.get(CONTROL_LENGTH) == Some(&[0; 8])
     };
-    call.name() == Some("recvmsg")
-        && call.abi == Abi::native()
-        && call.memory.strings(1).any(has_none)
+    call.name() == Some("recvmsg") && call.memory.strings(1).any(has_none)
 }
 
 /// How many descriptors came; `None` where that was not read.
@@ -79,7 +76,7 @@ fn descriptors(call: &Call, name: &str) -> Option<usize> {
         return Some(0);
     }
     // Of several messages one alone would be read.
-    if name != "recvmsg" || call.abi != Abi::native() {
+    if name != "recvmsg" {
         return None;
     }
     let control = call.memory.behind(1, Behind::CONTROL, Moment::Exit)?;

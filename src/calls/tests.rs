@@ -324,14 +324,14 @@ fn what_was_read_of_a_native_call_is_not_taken_for_that_of_another_convention() 
         let memory = || Memory::new(vec![piece.clone()]);
         if comes_first {
             run.tracker
-                .contents(who, number, entry, memory(), &mut run.out);
+                .contents(who, (Abi::native(), number), entry, memory(), &mut run.out);
         }
         let now = run.now();
         run.tracker
             .enter(who, now, compat, number, [7; 6], &mut run.out);
         if !comes_first {
             run.tracker
-                .contents(who, number, entry, memory(), &mut run.out);
+                .contents(who, (Abi::native(), number), entry, memory(), &mut run.out);
         }
         run.tracker
             .leave(who, now, (Abi::native(), number), 3, &mut run.out);
@@ -362,9 +362,9 @@ fn the_kernels_name_for_a_program_below_a_directory_becomes_the_path_that_was_gi
             state: State::Whole,
             bytes: kernel.as_bytes().into(),
         }]);
-        let (who, number) = ((Pid(10), Tid(10)), nr("execveat"));
+        let (who, execveat) = ((Pid(10), Tid(10)), (Abi::native(), nr("execveat")));
         run.tracker
-            .contents(who, number, Part::Within, memory, &mut run.out);
+            .contents(who, execveat, Part::Within, memory, &mut run.out);
         run.leave(10, 10, "execve", 0);
         let Some(Observation::Call(call)) = run.out.last() else {
             panic!("{:?}", run.out);

@@ -27,7 +27,8 @@ pub(super) struct Pending {
 /// Contents of a call that has not been seen to enter.
 #[derive(Clone, Debug)]
 pub(super) struct Early {
-    pub(super) number: i32,
+    /// Its convention and number.
+    pub(super) call: (Abi, i32),
     pub(super) memory: Memory,
     pub(super) more: bool,
 }
@@ -58,11 +59,10 @@ pub(super) struct Thread {
 }
 
 impl Thread {
-    /// What was read for the call that is entered now. Only calls of the native convention are
-    /// read.
+    /// What was read for the call that is entered now.
     pub(super) fn early(&mut self, abi: Abi, number: i32) -> (Memory, bool) {
         let early = self.early.take();
-        let early = early.filter(|early| (abi, early.number) == (Abi::native(), number));
+        let early = early.filter(|early| early.call == (abi, number));
         early.map_or_else(Default::default, |early| (early.memory, early.more))
     }
 }
@@ -72,9 +72,9 @@ impl Pending {
         self.memory.is_read()
     }
 
-    /// Whether what was read for a call of that number was read for this one.
-    pub(super) fn is_read_as(&self, number: i32) -> bool {
-        (self.abi, self.number) == (Abi::native(), number)
+    /// Whether what was read for a call of that convention and number was read for this one.
+    pub(super) fn is_read_as(&self, abi: Abi, number: i32) -> bool {
+        (self.abi, self.number) == (abi, number)
     }
 
     /// Whether a half that leaves with this number and result is this call's. One that has executed

@@ -209,7 +209,7 @@ impl EventsPlan {
                 continue;
             };
             let reads = self.memory.reader == MemoryReader::Kernel;
-            let wanted = wanted.remove(&number).filter(|_| reads);
+            let wanted = wanted.remove(&(native, number)).filter(|_| reads);
             let copies = wanted.and_then(|wanted| Copies::of(number, &enters, &wanted));
             let place = copies.is_some().then_some(self.copies.len());
             self.copies.extend(copies);

@@ -91,7 +91,7 @@ impl Copies {
 /// # Errors
 /// [`HostError`].
 pub fn has_copies(catalogue: &dyn Catalogue) -> Result<bool, HostError> {
-    let openat = pointers::fetches(Abi::native(), "openat", 0);
+    let openat = pointers::fetches_of("openat", 0);
     let format = own_tracepoint("sys_enter", "openat", catalogue)?;
     Ok(format.is_some_and(|(_, format)| Copies::of(0, &format, &openat).is_some()))
 }
@@ -106,7 +106,11 @@ impl EventsPlan {
         if self.memory.reader != MemoryReader::Kernel {
             return Ok(());
         }
-        for (number, wanted) in following::wanted(recorded, self.memory.contents) {
+        let wanted = following::wanted(recorded, self.memory.contents);
+        let native = wanted
+            .into_iter()
+            .filter(|((abi, _), _)| *abi == Abi::native());
+        for ((_, number), wanted) in native {
             let Some(call) = names::name(Abi::native(), number) else {
                 continue;
             };

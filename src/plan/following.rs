@@ -102,12 +102,11 @@ pub(super) fn fetches(recorded: &Selection, memory: MemoryPlan) -> Fetches {
 
 /// Returns which memory is of interest, by whatever means it is read.
 pub(super) fn wanted(recorded: &Selection, contents: u16) -> Fetches {
-    let native = Abi::native();
-    let calls = recorded.numbers(native).filter_map(|number| {
-        let fetches = pointers::fetches(native, names::name(native, number)?, contents);
-        (!fetches.is_empty()).then_some((number, fetches))
+    let calls = pointers::conventions().flat_map(|abi| {
+        let numbers = recorded.numbers(abi).map(move |number| (abi, number));
+        numbers.map(|(abi, number)| ((abi, number), pointers::fetches(abi, number, contents)))
     });
-    calls.collect()
+    calls.filter(|(_, fetches)| !fetches.is_empty()).collect()
 }
 
 impl EventsPlan {

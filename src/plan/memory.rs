@@ -4,7 +4,6 @@ use super::Lack;
 use super::events::EventsPlan;
 use crate::trace::View;
 use std::collections::BTreeSet;
-use syscall_model::names::Abi;
 use syscall_model::select::Selection;
 use syscall_model::{class, files, pointers};
 
@@ -90,7 +89,7 @@ impl EventsPlan {
 }
 
 fn points(call: &str, contents: u16) -> bool {
-    !pointers::fetches(Abi::native(), call, contents).is_empty()
+    !pointers::fetches_of(call, contents).is_empty()
 }
 
 /// Returns why a trace here would differ from its snapshot, which was recorded with BPF as reader;

@@ -9,8 +9,8 @@
 use perf_records::units::Nanos;
 use std::collections::HashMap;
 use syscall_model::memory::Moment;
-use syscall_model::names::{self, Abi};
-use syscall_model::{Call, Entry};
+use syscall_model::names;
+use syscall_model::{Call, Entry, Given, address_given};
 
 /// The ports that Linux gives to sockets that ask for none (`net.ipv4.ip_local_port_range`), by
 /// default.
@@ -101,8 +101,13 @@ fn use_of(call: &Call) -> Option<Use> {
 }
 
 fn given(call: &Call, place: usize) -> Option<&[u8]> {
+    match address_given(call) {
+        Some(Given::Bytes(bytes)) => return Some(bytes),
+        Some(Given::Nothing | Given::Unread) => return None,
+        None => {}
+    }
     let piece = call.memory.piece(place, Moment::Enter)?;
-    piece.read().filter(|_| call.abi == Abi::native())
+    piece.read()
 }
 
 /// Returns the bytes that the kernel wrote there: no more than there was room for; the program's
@@ -130,6 +135,7 @@ mod tests {
     use perf_records::units::{Pid, Tid};
     use syscall_model::files::Files;
     use syscall_model::memory::{Memory, Piece, State};
+    use syscall_model::names::Abi;
     use syscall_model::{Actor, Outcome, ShortName, ThreadId};
 
     const PORT: u16 = 50099;

@@ -12,7 +12,7 @@ use syscall_model::{
     Call, Entry, Injected, Outcome, Signature, Signatures, ThreadId,
     kinds::ArgKind,
     names::{self, Abi},
-    returns, write_argument, write_read_argument, write_result,
+    pointers, returns, write_argument, write_read_argument, write_result,
 };
 
 impl Trace {
@@ -280,9 +280,8 @@ impl Writer<'_> {
                         self.led(call.files.reached(place), &mut text);
                     }
                     let word = args.get(place).copied().unwrap_or_default();
-                    // No memory is read for a call of another convention.
                     let is_blind =
-                        call.abi != Abi::native() && word != 0 && kind.is_behind_a_pointer();
+                        word != 0 && kind.is_behind_a_pointer() && is_never_read(call, place);
                     let value = match self.unread > unread || is_blind {
                         true => Value::Unread,
                         false => match self.with_ports(call, place, kind) {
@@ -366,4 +365,11 @@ impl Writer<'_> {
             value,
         }
     }
+}
+
+/// Whether nothing is read of what an argument of a call points to, as for most conventions other
+/// than the native one.
+fn is_never_read(call: &Call, place: usize) -> bool {
+    let is_foreign = call.abi != Abi::native();
+    is_foreign && !(call.memory.is_read() && pointers::is_read(call.abi, call.number, place))
 }

@@ -76,7 +76,7 @@ impl Given {
     }
 
     fn text(&self, signature: &Signature, place: usize) -> String {
-        let fetches = pointers::fetches(Abi::native(), self.name, 0);
+        let fetches = pointers::fetches_of(self.name, 0);
         let fetches = fetches.iter().filter(|fetch| fetch.moment == Moment::Enter);
         let mut call = call(self.name, self.words);
         call.memory = Memory::new(fetches.filter_map(|fetch| self.piece(fetch)).collect());

@@ -124,7 +124,7 @@ impl Given {
     }
 
     fn text(&self) -> String {
-        let fetches = pointers::fetches(Abi::native(), "sendmsg", 0);
+        let fetches = pointers::fetches_of("sendmsg", 0);
         let mut call = call("sendmsg", self.words());
         call.memory = Memory::new(
             fetches

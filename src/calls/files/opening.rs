@@ -1,7 +1,6 @@
 //! What calls open, and under which name.
 
 use super::super::Call;
-use super::super::names::Abi;
 use super::arguments::PathArgument;
 use super::calls::{CLOSE_ON_EXEC, Effect, OnExec, What};
 use super::directory::{join, own_changes};
@@ -359,7 +358,7 @@ pub(super) fn resolve_flags(call: &Call) -> Option<u64> {
 /// What an argument pointed to, where all of it was read.
 pub(super) fn whole(call: &Call, argument: usize, moment: Moment) -> Option<&[u8]> {
     let piece = call.memory.piece(argument, moment)?;
-    (piece.state == Read::Whole && call.abi == Abi::native()).then_some(&*piece.bytes)
+    (piece.state == Read::Whole).then_some(&*piece.bytes)
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u64> {

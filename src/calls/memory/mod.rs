@@ -3,6 +3,7 @@
 //! A record of a call has six words; what the pointers among them point to must be read while the
 //! call is made, as the memory may hold something else a moment later.
 
+use crate::names::Abi;
 use std::collections::BTreeMap;
 
 /// The moment at which memory is read.
@@ -59,8 +60,10 @@ pub struct Behind {
     /// The size of each element in bytes.
     pub unit: u8,
     /// Of an array of structures: the argument that has their number, of which this is about the
-    /// one with the address in it, each of 16 bytes.
+    /// one with the address in it, each of 16 bytes, or of 8 where addresses have 32 bits.
     pub of: Option<u8>,
+    /// Whether addresses have 32 bits: the structure is a 32-bit program's.
+    pub is_narrow: bool,
 }
 
 impl Behind {
@@ -72,6 +75,7 @@ impl Behind {
         is_wide: false,
         unit: 1,
         of: None,
+        is_narrow: false,
     };
     /// The vectors of a `struct msghdr`: `struct iovec[]`.
     pub const VECTORS: Self = Self {
@@ -109,10 +113,25 @@ impl Behind {
         }
     }
 
-    /// The place of its piece among those of the argument, of which the structure is 0.
+    /// The same where addresses and lengths have 32 bits: in `struct compat_msghdr` and
+    /// `struct compat_iovec` all that is of interest stands half as far from the start.
+    #[must_use]
+    pub const fn narrow(self) -> Self {
+        Self {
+            pointer: self.pointer / 2,
+            length: self.length / 2,
+            is_wide: false,
+            unit: if self.unit == 16 { 8 } else { self.unit },
+            is_narrow: true,
+            ..self
+        }
+    }
+
+    /// The place of its piece among those of the argument, of which the structure is 0: that of the
+    /// native structure, also for a narrow one.
     #[must_use]
     pub const fn element(self) -> u16 {
-        let place = self.pointer as u16 + 1;
+        let place = ((self.pointer as u16) << self.is_narrow as u16) + 1;
         if self.is_twice { place + 0x100 } else { place }
     }
 }
@@ -130,8 +149,8 @@ pub struct Fetch {
     pub limit: u16,
 }
 
-/// What is to be read: for each number of a call of the native convention.
-pub type Fetches = BTreeMap<u32, Vec<Fetch>>;
+/// What is to be read: for each call, by its convention and number.
+pub type Fetches = BTreeMap<(Abi, u32), Vec<Fetch>>;
 
 /// How much of what was to be read is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -280,6 +299,11 @@ impl Memory {
         }
     }
 
+    /// The pieces, each of which may be changed.
+    pub(crate) fn pieces_mut(&mut self) -> impl Iterator<Item = &mut Piece> {
+        self.pieces.iter_mut()
+    }
+
     /// Changes what was read of an argument.
     pub fn change(&mut self, argument: usize, how: impl Fn(&[u8]) -> Box<[u8]>) {
         for piece in &mut self.pieces {
@@ -328,8 +352,8 @@ impl Memory {
 pub enum Captured {
     /// What was read for a call.
     Contents {
-        /// The call's number, in the native convention.
-        number: i32,
+        /// The call's convention and number.
+        call: (Abi, i32),
         /// Which of the call's halves the record belongs to.
         part: Part,
         /// The memory.

@@ -8,6 +8,8 @@ use super::site::{Bytes, Site};
 use super::time::{self, Sense, Unit};
 use crate::constants::tables;
 use crate::memory::{Behind, Moment};
+use crate::names::Abi;
+use crate::pointers::LONGER_HEAD;
 use crate::text::Values;
 
 /// The size of `struct cmsghdr`, and what its beginning is a multiple of.
@@ -239,13 +241,18 @@ fn control<V: Values>(
     if !all.is_readable() || all.is_cut || all.len() < CONTROL_HEAD {
         return None;
     }
+    // As the program counts it, whose head is shorter.
+    let longer = match site.call.abi == Abi::native() {
+        true => 0,
+        false => LONGER_HEAD as u64,
+    };
     pen.text("[");
     let end = each_control(all, |place, head, data| {
         if place > 0 {
             pen.text(", ");
         }
         pen.text("{cmsg_len=");
-        pen.number(head.u64(0)?);
+        pen.number(head.u64(0)?.saturating_sub(longer));
         pen.text(", cmsg_level=");
         pen.constants(&tables::SOCKET_LEVELS, head.u32(8)?.into());
         pen.text(", cmsg_type=");

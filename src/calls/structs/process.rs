@@ -5,6 +5,7 @@ use super::names;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
 use super::time::{self, Sense, Unit};
+use crate::names::Abi;
 use crate::text::Values;
 
 /// `struct clone_args`: what its flags make of it, and the id that the kernel writes for the
@@ -161,10 +162,17 @@ pub(super) fn times<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<(
 /// `struct rlimit`, in units of 1024 where that is shorter.
 pub(super) fn limits<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let bytes = site.known()?;
+    // That of 32 bits has another name.
+    let is_narrow = site.call.abi != Abi::native() && site.name() != "prlimit64";
+    let none = if is_narrow {
+        "RLIM_INFINITY"
+    } else {
+        "RLIM64_INFINITY"
+    };
     for (field, offset) in [("{rlim_cur=", 0), (", rlim_max=", 8)] {
         pen.text(field);
         match bytes.u64(offset)? {
-            u64::MAX => pen.text("RLIM64_INFINITY"),
+            u64::MAX => pen.text(none),
             limit if limit > 1024 && limit % 1024 == 0 => {
                 pen.number(limit / 1024);
                 pen.text("*1024");

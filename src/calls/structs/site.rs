@@ -2,6 +2,8 @@
 
 use crate::files::Lookup;
 use crate::memory::{Behind, Moment, Piece, State};
+use crate::names::Abi;
+use crate::relatives;
 use crate::{Call, Outcome};
 
 /// The memory behind one argument of a call.
@@ -79,9 +81,11 @@ impl<'a> Site<'a> {
         self.call.files.in_memory(number)
     }
 
-    /// The call's name, empty where the number has none.
+    /// The name of the native call that it is, empty where the number has none.
     pub(super) fn name(self) -> &'static str {
-        self.call.name().unwrap_or_default()
+        let name = self.call.name().unwrap_or_default();
+        let natives = relatives::natives(Abi::native(), name);
+        natives.first().copied().unwrap_or(name)
     }
 
     /// What the structure points to.

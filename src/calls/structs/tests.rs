@@ -122,7 +122,7 @@ impl Case<'_> {
     }
 
     fn call(&self, most: usize) -> Call {
-        let fetches = pointers::fetches(Abi::native(), self.name, 0);
+        let fetches = pointers::fetches_of(self.name, 0);
         let pieces = fetches.iter().filter_map(|fetch| self.read(fetch, most));
         Call {
             actor: Actor {

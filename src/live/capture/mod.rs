@@ -36,7 +36,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex};
 use syscall_model::memory::Fetches;
-use wire::{MAX_CALLS, MAX_SLOTS, MAX_TASKS, SCRATCH, spec, task};
+use syscall_model::names::{self, Abi};
+use wire::{MAX_SLOTS, MAX_TASKS, PLACES, SCRATCH, spec, task};
 
 fn system(doing: &'static str) -> impl Fn(io::Error) -> CaptureError {
     move |source| CaptureError::System { doing, source }
@@ -134,7 +135,7 @@ impl Capture {
             |kind, key, value, n| Map::create(kind, key, value, n).map_err(system("create a map"));
         let tasks = map(MapKind::Hash, 4, task::SIZE, MAX_TASKS)?;
         let claims = map(MapKind::Hash, 8, 4, n_slots)?;
-        let specs = map(MapKind::Array, 4, spec::SIZE, n_slots * MAX_CALLS)?;
+        let specs = map(MapKind::Array, 4, spec::SIZE, n_slots * PLACES)?;
         let slots = map(MapKind::Array, 4, wire::slot::SIZE, n_slots)?;
         let scratch = map(MapKind::PerCpuArray, 4, SCRATCH, programs::Scratch::NUMBER)?;
         let output = map(MapKind::PerfEventArray, 4, 4, n_slots * n_cpus)?;
@@ -160,8 +161,8 @@ impl Capture {
             n_cpus: n_cpus as i32,
             calls: Calls {
                 prctl: libc::SYS_prctl as i32,
-                execve: libc::SYS_execve as i32,
-                execveat: libc::SYS_execveat as i32,
+                execve: places("execve"),
+                execveat: places("execveat"),
             },
             compat: kernel.compat,
             recording: recording.map(|recorder| recorder.recording(kernel.preemption)),
@@ -245,6 +246,15 @@ impl Capture {
         }
         Ok(slot)
     }
+}
+
+/// The places of a call, by the native and by the 32-bit convention.
+fn places(call: &str) -> [i32; 2] {
+    let native = Abi::native();
+    let of = |abi| wire::place(abi, names::number(abi, call)?);
+    let place = of(native).map_or(-1, |place| place as i32);
+    let compat = native.compat().and_then(of);
+    [place, compat.map_or(place, |place| place as i32)]
 }
 
 /// Before Linux 5.11 maps and programs count against `RLIMIT_MEMLOCK`: it is lifted for as long as

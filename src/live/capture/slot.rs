@@ -1,14 +1,16 @@
 //! A run's part of the capture.
 
 use super::recorded::{CallEvents, Calls};
-use super::wire::{self, MAX_CALLS, slot, spec, task};
+use super::wire::{self, MAX_CALLS, PLACES, slot, task};
 use super::{Capture, CaptureError, system};
 use perf_records::attr::Attr;
 use perf_records::units::{Cpu, Tid};
+use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use syscall_model::memory::Fetches;
+use syscall_model::names::Abi;
 
 /// A run's part of the capture; given back when dropped.
 #[derive(Debug)]
@@ -170,27 +172,12 @@ impl Slot {
             return Ok(());
         }
         let (mut places, mut values) = (Vec::new(), Vec::new());
-        let mut set = |call: u32, value: &[u8]| {
-            places.extend((self.number * MAX_CALLS + call).to_ne_bytes());
-            values.extend(value);
-        };
-        let has_place = |call: &&u32| **call < MAX_CALLS;
-        let gone = known.keys().filter(|call| !wanted.contains_key(call));
-        for call in gone.filter(has_place) {
-            set(*call, &[0; spec::SIZE]);
-        }
-        let new = |(call, fetches): &(&u32, &Vec<_>)| {
-            known.get(call) != Some(*fetches) || fetches.is_empty()
-        };
-        for (call, fetches) in wanted
-            .iter()
-            .filter(new)
-            .filter(|(call, _)| has_place(call))
-        {
-            let value = wire::specification(fetches).ok_or(CaptureError::Shape {
+        for place in changed(known, wanted) {
+            let value = wire::value(wanted, place).ok_or(CaptureError::Shape {
                 what: "more is to be read of a call than there is room for",
             })?;
-            set(*call, &value);
+            places.extend((self.number * PLACES + place).to_ne_bytes());
+            values.extend(value);
         }
         let told = self.capture.specs.set_all(&places, &values);
         *known = match told {
@@ -203,6 +190,22 @@ impl Slot {
         };
         told.map_err(system("fill a map"))
     }
+}
+
+/// The places of which the value may be another one. Of a call whose fetches are empty it is not
+/// known what was told; the value of a native call says whether the 32-bit call of its number has
+/// any.
+fn changed(known: &Fetches, wanted: &Fetches) -> BTreeSet<u32> {
+    let is_same = |call: &&(Abi, u32)| match (known.get(*call), wanted.get(*call)) {
+        (Some(told), Some(wanted)) => !told.is_empty() && told == wanted,
+        _ => false,
+    };
+    let calls = known.keys().chain(wanted.keys());
+    let calls = calls.filter(|call| !is_same(call));
+    let places = calls.filter_map(|(abi, number)| wire::place(*abi, *number));
+    places
+        .flat_map(|place| [place, place % MAX_CALLS])
+        .collect()
 }
 
 impl Drop for Slot {

@@ -1,14 +1,38 @@
 //! What programs and process tell each other: the layouts of the maps' values and of the records.
 
-use syscall_model::memory::{Captured, Extent, Fetch, Handled, Memory, Moment, Part, Piece, State};
+use syscall_model::memory::{
+    Captured, Extent, Fetch, Fetches, Handled, Memory, Moment, Part, Piece, State,
+};
+use syscall_model::names::Abi;
 use syscall_model::select::Admitted;
 
-/// Runs that can be captured at a time by one set of programs, at most: each takes 52 KiB.
+/// Runs that can be captured at a time by one set of programs, at most: each takes 92 KiB.
 pub(super) const MAX_SLOTS: u32 = 1 << 10;
 /// Tasks that can be followed at a time.
 pub(super) const MAX_TASKS: u32 = 16 << 10;
 /// Numbers of calls below which there may be something to read.
 pub(super) const MAX_CALLS: u32 = 512;
+/// The places of calls in a slot: those of the native convention by their numbers, and as many for
+/// those of the 32-bit one behind them.
+pub(super) const PLACES: u32 = 2 * MAX_CALLS;
+
+/// The place of a call; `None` where there is none for it.
+pub(super) fn place(abi: Abi, number: u32) -> Option<u32> {
+    let first = match abi {
+        _ if abi == Abi::native() => 0,
+        _ if Some(abi) == Abi::native().compat() => MAX_CALLS,
+        _ => return None,
+    };
+    (number < MAX_CALLS).then_some(first + number)
+}
+
+fn call_at(place: u16) -> (Abi, i32) {
+    let native = Abi::native();
+    match (native.compat(), u32::from(place).checked_sub(MAX_CALLS)) {
+        (Some(compat), Some(number)) => (compat, number as i32),
+        _ => (native, place.into()),
+    }
+}
 /// Fetches of a call at its entry; no call has more, and each costs the verifier time.
 pub(super) const MAX_FETCHES: usize = 5;
 /// Fetches of a call at its exit, whose places follow those.
@@ -57,12 +81,14 @@ pub(super) mod task {
     pub(in crate::capture) const AT_EXIT: i32 = 0x100;
 }
 
-/// What is to be read for a call; the key is the slot times [`MAX_CALLS`] plus the call's number.
+/// What is to be read for a call; the key is the slot times [`PLACES`] plus the call's place.
 pub(super) mod spec {
-    /// 0 where there is nothing to read.
+    /// 0 where there is nothing to read, by any convention with this number.
     pub(in crate::capture) const ANY: i16 = 0;
     /// Not 0 where something is read at the exit.
     pub(in crate::capture) const AT_EXIT: i16 = 1;
+    /// Not 0 where there is something to read for this convention.
+    pub(in crate::capture) const OWN: i16 = 2;
     pub(in crate::capture) const FETCHES: i16 = 8;
     pub(in crate::capture) const FETCH_SIZE: i16 = 8;
     pub(in crate::capture) const SIZE: usize = 8 + (super::MAX_FETCHES + super::MAX_AT_EXIT) * 8;
@@ -80,6 +106,8 @@ pub(super) mod spec {
     /// How far from each other those are, as a power of 2.
     pub(in crate::capture) const APART: i32 = 4;
     pub(in crate::capture) const WIDE: i32 = 1;
+    /// Beside [`WIDE`]: addresses have 32 bits.
+    pub(in crate::capture) const NARROW: i32 = 2;
 
     pub(in crate::capture) const STRING: i32 = 1;
     pub(in crate::capture) const STRINGS: i32 = 2;
@@ -183,7 +211,7 @@ fn number<const N: usize>(bytes: &[u8], at: i16) -> Option<[u8; N]> {
 pub fn parse(bytes: &[u8]) -> Option<Captured> {
     let length = u32::from_ne_bytes(number(bytes, head::LENGTH)?);
     let bytes = bytes.get(..usize::try_from(length).ok()?)?;
-    let call = u16::from_ne_bytes(number(bytes, head::NUMBER)?);
+    let call = call_at(u16::from_ne_bytes(number(bytes, head::NUMBER)?));
     let [what] = number(bytes, head::WHAT)?;
     let [more] = number(bytes, head::MORE)?;
     if i32::from(what) == head::DELIVERED {
@@ -207,7 +235,7 @@ pub fn parse(bytes: &[u8]) -> Option<Captured> {
         rest = rest.get(size..)?;
     }
     Some(Captured::Contents {
-        number: call.into(),
+        call,
         part,
         memory: Memory::new(pieces),
     })
@@ -246,9 +274,24 @@ fn one_piece(bytes: &[u8]) -> Option<(Piece, usize)> {
     Some((piece, end.checked_next_multiple_of(8)?))
 }
 
+/// The value of the map of what is to be read, for one place; `None` where it is more than the
+/// programs can do.
+pub(super) fn value(fetches: &Fetches, place: u32) -> Option<[u8; spec::SIZE]> {
+    let (abi, number) = call_at(place as u16);
+    let of = |abi| {
+        fetches
+            .get(&(abi, number as u32))
+            .map_or(&[][..], Vec::as_slice)
+    };
+    let mut value = specification(of(abi))?;
+    let others = abi.compat().map_or(&[][..], of);
+    value[spec::ANY as usize] |= u8::from(!others.is_empty());
+    Some(value)
+}
+
 /// The value of the map of what is to be read, for one call; `None` where it is more than the
 /// programs can do.
-pub(super) fn specification(fetches: &[Fetch]) -> Option<[u8; spec::SIZE]> {
+fn specification(fetches: &[Fetch]) -> Option<[u8; spec::SIZE]> {
     let mut value = [0; spec::SIZE];
     for moment in [Moment::Enter, Moment::Exit] {
         let of_moment = fetches.iter().filter(|fetch| fetch.moment == moment);
@@ -264,8 +307,9 @@ pub(super) fn specification(fetches: &[Fetch]) -> Option<[u8; spec::SIZE]> {
             value
                 .get_mut(at..at + 8)?
                 .copy_from_slice(&one_fetch(fetch, place)?);
-            value[0] = 1;
-            value[1] |= u8::from(moment == Moment::Exit);
+            value[spec::ANY as usize] = 1;
+            value[spec::OWN as usize] = 1;
+            value[spec::AT_EXIT as usize] |= u8::from(moment == Moment::Exit);
         }
     }
     Some(value)
@@ -285,7 +329,13 @@ fn one_fetch(fetch: &Fetch, place: usize) -> Option<[u8; 8]> {
         // The first fetch of a call is made by a program that does not know of it.
         Extent::Behind(_) if place == 0 => return None,
         Extent::Behind(what) => {
-            number = what.length & !(spec::WIDE as u8) | u8::from(what.is_wide);
+            number = what.length & !((spec::WIDE | spec::NARROW) as u8)
+                | u8::from(what.is_wide)
+                | if what.is_narrow {
+                    spec::NARROW as u8
+                } else {
+                    0
+                };
             let of = what.of.map_or(0, |count| count + 1);
             let kind = if what.is_twice {
                 spec::TWICE

@@ -4,6 +4,7 @@ use super::Held;
 use crate::sys::gate;
 use crate::sys::page_size;
 use syscall_model::memory::{Behind, Extent, Fetch, Memory, Moment, Piece, State};
+use syscall_model::names::Abi;
 
 /// As many strings of a vector as the BPF programs read.
 const MOST_STRINGS: u16 = 64;
@@ -37,9 +38,18 @@ pub fn stack_from(thread: u32, address: u64, most: usize) -> Vec<u8> {
     bytes
 }
 
+/// An argument: of a 32-bit call the kernel looks at the lower half of the register alone.
 fn word(call: &Held, argument: u8) -> u64 {
     let words = call.arguments.get(usize::from(argument));
-    words.copied().unwrap_or_default()
+    let word = words.copied().unwrap_or_default();
+    match has_narrow_addresses(call) {
+        true => word & 0xffff_ffff,
+        false => word,
+    }
+}
+
+fn has_narrow_addresses(call: &Held) -> bool {
+    Abi::native().compat() == Some(call.abi)
 }
 
 fn one(call: &Held, fetch: &Fetch, address: u64) -> Piece {
@@ -79,14 +89,15 @@ fn behind(call: &Held, fetch: &Fetch, what: Behind, structure: u64) -> Option<Pi
         let n = gate::read_memory(call.thread, at, &mut bytes[..size]).ok()?;
         (n == size).then(|| u64::from_ne_bytes(bytes))
     };
-    let place = u64::from(what.pointer / 16);
+    let (address_size, apart) = if what.is_narrow { (4, 8) } else { (8, 16) };
+    let place = u64::from(what.pointer / apart);
     if what.of.is_some_and(|count| word(call, count) <= place) {
         return None;
     }
     let at = |base: u64, offset: u8| base.wrapping_add(offset.into());
-    let pointed = number(at(structure, what.pointer), 8)?;
+    let pointed = number(at(structure, what.pointer), address_size)?;
     let (base, address) = match what.is_twice {
-        true => (pointed, number(pointed, 8)?),
+        true => (pointed, number(pointed, address_size)?),
         false => (structure, pointed),
     };
     let length = number(at(base, what.length), if what.is_wide { 8 } else { 4 })?;
@@ -128,11 +139,13 @@ fn string(call: &Held, fetch: &Fetch, element: u16, address: u64) -> Piece {
 }
 
 fn strings(call: &Held, fetch: &Fetch, address: u64, pieces: &mut Vec<Piece>) {
+    let size = if has_narrow_addresses(call) { 4 } else { 8 };
     for element in 0..MOST_STRINGS {
-        let at = address.wrapping_add(u64::from(element) * 8);
+        let at = address.wrapping_add(u64::from(element) * size as u64);
         let mut pointer = [0; 8];
-        let read = gate::read_memory(call.thread, at, &mut pointer);
-        let to = matches!(read, Ok(8)).then(|| u64::from_ne_bytes(pointer));
+        let read = gate::read_memory(call.thread, at, &mut pointer[..size]).ok();
+        let is_read = read == Some(size);
+        let to = is_read.then(|| u64::from_ne_bytes(pointer));
         match to {
             None => {
                 pieces.push(piece(fetch, element, at, None));

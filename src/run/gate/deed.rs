@@ -9,6 +9,7 @@ use std::sync::Arc;
 use syscall_model::files::{FileKind, Way, path_from};
 use syscall_model::memory::Memory;
 use syscall_model::names;
+use syscall_model::pointers;
 use syscall_model::{
     self as model, Actor, Call, Entry, Observation, Outcome, Shares, ShortName, Signatures,
     ThreadId,
@@ -85,13 +86,15 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
         entry,
         is_answered: false,
     });
+    let mut memory = memory.clone();
+    pointers::widen(held.abi, held.number, &mut memory);
     let call = Call {
         actor,
         abi: held.abi,
         number: held.number,
         entry,
         outcome: Outcome::Missing,
-        memory: memory.clone(),
+        memory,
         files: Default::default(),
         places: Default::default(),
         injected: Default::default(),

@@ -21,7 +21,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use syscall_model::files::path_from;
 use syscall_model::memory::Memory;
-use syscall_model::names::{self, Abi};
+use syscall_model::names;
 use syscall_model::{Answer, Injected, waits};
 
 /// Decides by the faults of a plan.
@@ -255,8 +255,8 @@ impl<'a> Decider<'a> {
     /// What is read for a call as it is for those that are recorded.
     fn memory(&self, call: &Held) -> Memory {
         let number = u32::try_from(call.number).ok();
-        let native = number.filter(|_| call.abi == Abi::native());
-        let fetches = native.and_then(|number| self.doing.events.fetches.get(&number));
+        let fetches = &self.doing.events.fetches;
+        let fetches = number.and_then(|number| fetches.get(&(call.abi, number)));
         fetches.map_or_else(Memory::default, |fetches| read_memory(call, fetches))
     }
 }

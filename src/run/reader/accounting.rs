@@ -8,7 +8,7 @@ use perf_live::events::{Account, EventSet};
 use perf_records::units::Hashed;
 use std::collections::HashSet;
 use std::io;
-use syscall_model::memory::Moment;
+use syscall_model::memory::{Fetches, Moment};
 use syscall_model::names::{self, Abi};
 use syscall_model::{Call, Entry};
 
@@ -100,7 +100,7 @@ impl Reader<'_> {
             throttled: self.throttled,
             blind_rings: self.blind_rings,
             never_started: !self.saw_uncorking,
-            unread: self.unread,
+            unread: self.fetched.unread(),
             half_made: self.family.as_ref().map_or(0, Family::half_made),
             lost_records: self.lost.records(),
             untold_returns: self
@@ -131,12 +131,52 @@ impl Reader<'_> {
     }
 }
 
-/// Whether nothing came of what is read from memory for a call: one of the native convention that
-/// was seen to enter, of a number among those that are read for.
-pub(super) fn is_unread(fetched: &HashSet<u32, Hashed>, call: &Call) -> bool {
-    let number = u32::try_from(call.number);
-    !call.memory.is_read()
-        && call.abi == Abi::native()
-        && matches!(call.entry, Entry::Seen { .. })
-        && number.is_ok_and(|number| fetched.contains(&number))
+/// The calls for which something is read from memory, and how many were not.
+#[derive(Debug, Default)]
+pub(super) struct Fetched {
+    native: HashSet<u32, Hashed>,
+    compat: HashSet<u32, Hashed>,
+    unread: u64,
+    /// Of 32-bit calls, which programs read where the kernel tells them which those are.
+    unread_compat: u64,
+    reads_compat: bool,
+}
+
+impl Fetched {
+    pub(super) fn of(fetches: &Fetches) -> Self {
+        let of = |wanted: Option<Abi>| {
+            let calls = fetches.keys().filter(|(abi, _)| Some(*abi) == wanted);
+            calls.map(|(_, number)| *number).collect()
+        };
+        Self {
+            native: of(Some(Abi::native())),
+            compat: of(Abi::native().compat()),
+            ..Self::default()
+        }
+    }
+
+    /// Takes a call: nothing may have come of what is read for one that was seen to enter.
+    pub(super) fn take(&mut self, call: &Call) {
+        let is_native = call.abi == Abi::native();
+        let is_compat = Some(call.abi) == Abi::native().compat();
+        if call.memory.is_read() {
+            self.reads_compat |= is_compat;
+            return;
+        }
+        let Ok(number) = u32::try_from(call.number) else {
+            return;
+        };
+        if matches!(call.entry, Entry::Seen { .. }) {
+            self.unread += u64::from(is_native && self.native.contains(&number));
+            self.unread_compat += u64::from(is_compat && self.compat.contains(&number));
+        }
+    }
+
+    /// How many were not read, where calls of their kind are.
+    fn unread(&self) -> u64 {
+        match self.reads_compat {
+            true => self.unread + self.unread_compat,
+            false => self.unread,
+        }
+    }
 }

@@ -9,6 +9,7 @@ use perf_live::capture;
 use perf_records::record::Sample;
 use perf_records::units::{Pid, Tid};
 use syscall_model::memory::{Captured, Part};
+use syscall_model::names::Abi;
 
 fn lacks(field: &'static str) -> SessionError {
     SessionError::Lacks {
@@ -69,13 +70,11 @@ impl Reader<'_> {
 
     fn captured(&mut self, who: (Pid, Tid), captured: Captured) {
         match captured {
-            Captured::Contents {
-                number,
-                part,
-                memory,
-            } if self.started || is_exec(number) => {
+            Captured::Contents { call, part, memory }
+                if self.started || call.0 == Abi::native() && is_exec(call.1) =>
+            {
                 self.tracker
-                    .contents(who, number, part, memory, &mut self.out);
+                    .contents(who, call, part, memory, &mut self.out);
             }
             Captured::Signal { handled } if self.started => {
                 self.tracker.signal(who, handled, &mut self.out);
@@ -88,9 +87,10 @@ impl Reader<'_> {
     pub(super) fn copied(&mut self, who: (Pid, Tid), place: usize, raw: &[u8]) -> Option<()> {
         let copies = self.plan.copies.get(place)?;
         let memory = copies::read(copies, raw).ok()?;
-        let (number, part) = (copies.number as i32, Part::Entry { more: false });
+        let call = (Abi::native(), copies.number as i32);
+        let part = Part::Entry { more: false };
         self.tracker
-            .contents(who, number, part, memory, &mut self.out);
+            .contents(who, call, part, memory, &mut self.out);
         Some(())
     }
 }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use syscall_model::memory::{Memory, Moment, Part, Piece, State};
 use syscall_model::names::Abi;
+use syscall_model::pointers;
 use syscall_model::{Answer, Call, Injected};
 
 /// Calls that were held, and what became of them.
@@ -179,7 +180,9 @@ impl Reader<'_> {
         let Some(logged) = held.next(tid, time, is_it) else {
             return Default::default();
         };
-        held.looked_at.insert(tid, logged.memory);
+        let mut memory = logged.memory;
+        pointers::widen(logged.abi, logged.number, &mut memory);
+        held.looked_at.insert(tid, memory);
         (logged.injected, logged.stack)
     }
 
@@ -229,10 +232,10 @@ impl Reader<'_> {
             is_ended,
             ..
         } = logged;
-        if abi == Abi::native() && memory.is_read() {
-            let part = Part::Entry { more: false };
+        if memory.is_read() {
+            let (call, part) = ((abi, number), Part::Entry { more: false });
             self.tracker
-                .contents((pid, tid), number, part, memory, &mut self.out);
+                .contents((pid, tid), call, part, memory, &mut self.out);
         }
         let at = logged.time;
         self.tracker.enter_held(

@@ -68,9 +68,8 @@ pub struct Reader<'a> {
     group: Option<String>,
     blind_rings: u64,
     reads_memory: bool,
-    unread: u64,
-    /// The numbers of the calls for which something is read from memory.
-    fetched: HashSet<u32, Hashed>,
+    /// The calls for which something is read from memory.
+    fetched: accounting::Fetched,
     /// Threads of which a call was seen since calls were overwritten; `None` if none were.
     remembered: Option<HashSet<Tid>>,
     saw_uncorking: bool,
@@ -172,8 +171,7 @@ impl<'a> Reader<'a> {
             group: setting.group.clone(),
             blind_rings: 0,
             reads_memory: setting.reads_memory,
-            unread: 0,
-            fetched: plan.fetches.keys().copied().collect(),
+            fetched: accounting::Fetched::of(&plan.fetches),
             remembered: None,
             saw_uncorking: setting.attached,
             span: Nanos(0)..=Nanos(u64::MAX),

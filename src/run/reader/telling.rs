@@ -1,6 +1,6 @@
 //! Tells the observer what comes out of the records.
 
-use super::{Reader, accounting, stacks};
+use super::{Reader, stacks};
 use crate::run::chains::Chains;
 use perf_records::units::Nanos;
 use syscall_model::{Entry, Observation, uring};
@@ -21,8 +21,9 @@ impl Reader<'_> {
                     self.saw_uncorking |= call.entry == Entry::Uncorking;
                     self.blind_rings +=
                         u64::from(self.plan.operations.is_blind && uring::submits(call));
-                    let is_unread = self.reads_memory && accounting::is_unread(&self.fetched, call);
-                    self.unread += u64::from(is_unread);
+                    if self.reads_memory {
+                        self.fetched.take(call);
+                    }
                     self.left_group += u64::from(Self::is_born_elsewhere(call));
                 }
                 Observation::OutOfSight(_) => self.out_of_sight += 1,

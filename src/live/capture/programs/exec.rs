@@ -7,7 +7,7 @@ use super::super::asm::{
     Asm, Helper, If, Label, Op, R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK, Width,
 };
 use super::super::recorded::Half;
-use super::super::wire::{MAX_PIECE, MAX_STRINGS, head, piece, spec, task};
+use super::super::wire::{MAX_CALLS, MAX_PIECE, MAX_STRINGS, PLACES, head, piece, spec, task};
 use super::halves::{entered, left};
 use super::output::send_record;
 use super::pieces::{
@@ -100,6 +100,9 @@ fn given_vector(a: &mut Asm, names: &Names, what: i32, none: Label) {
 /// After a successful exec the arguments stand on the new stack: their number, then pointers to
 /// them. A script has got others in front (its interpreter), which take the place of the first.
 fn new_vector(a: &mut Asm, names: &Names, none: Label) {
+    // The new program may have other addresses than the 32-bit one that has executed it.
+    a.load(Width::W, R1, R6, task::NUMBER);
+    a.jump_if(If::Gt, R1, MAX_CALLS as i32 - 1, none);
     // How many there are more than were given; that is known only of a vector whose end was seen.
     a.load(Width::W, R1, R6, task::STRINGS);
     a.jump_if(If::Eq, R1, 0, none);
@@ -150,7 +153,7 @@ pub(in crate::capture) fn strings(names: &Names) -> Option<Vec<u64>> {
         a.store(Width::D, STACK, CONTEXT, R1);
         current_task(a, names, out);
         a.load(Width::W, R9, R6, task::NUMBER);
-        find_spec(a, names, out);
+        find_spec(a, names, PLACES, out);
         started_record(a, names, out);
         for _ in 0..AT_ONCE {
             one_string(a, send, last, unreadable);
@@ -189,12 +192,18 @@ pub(in crate::capture) fn strings(names: &Names) -> Option<Vec<u64>> {
 }
 
 fn one_string(a: &mut Asm, full: Label, end: Label, unreadable: Label) {
+    let sized = a.label();
+    a.mov(R2, 8);
+    a.load(Width::W, R1, R6, task::NUMBER);
+    a.jump_if(If::Le, R1, MAX_CALLS as i32 - 1, sized);
+    a.mov(R2, 4);
+    a.store_number(Width::D, STACK, WORD, 0);
+    a.here(sized);
     a.load(Width::W, R1, R6, task::PLACE);
-    a.op(Op::Mul, R1, 8);
+    a.op_reg(Op::Mul, R1, R2);
     a.load(Width::D, R3, R6, task::VECTOR);
     a.op_reg(Op::Add, R3, R1);
     a.lea(R1, STACK, WORD.into());
-    a.mov(R2, 8);
     a.call(Helper::ProbeReadUser);
     a.jump_if(If::Ne, R0, 0, unreadable);
     next_string(a, full);
@@ -286,10 +295,14 @@ pub(in crate::capture) fn exec(names: &Names, place: Place, copy: Copy) -> Optio
 
 /// The piece for the path of an exec, from the record of `sched_process_exec`.
 fn exec_path(a: &mut Asm, names: &Names, place: Place) {
-    let (failed, done, first) = (a.label(), a.label(), a.label());
+    let (failed, done, first, second) = (a.label(), a.label(), a.label(), a.label());
     a.store_number(Width::B, R7, PIECES + piece::ARGUMENT, 0);
     a.load(Width::W, R1, R6, task::NUMBER);
-    a.jump_if(If::Ne, R1, names.calls.execveat, first);
+    for place in names.calls.execveat {
+        a.jump_if(If::Eq, R1, place, second);
+    }
+    a.jump(first);
+    a.here(second);
     a.store_number(Width::B, R7, PIECES + piece::ARGUMENT, 1);
     a.here(first);
     a.store_number(Width::B, R7, PIECES + piece::STATE, piece::WHOLE);

@@ -2,7 +2,7 @@
 
 use super::super::asm::{Asm, If, Label, Op, R1, R2, R6, R7, R8, R9, STACK, Width};
 use super::super::recorded::Half;
-use super::super::wire::{MAX_FETCHES, head, spec, task};
+use super::super::wire::{MAX_CALLS, MAX_FETCHES, PLACES, head, spec, task};
 use super::calls::{Contents, record};
 use super::output::send_half;
 use super::pieces::{Fetch, Scratch, fetch, start_record};
@@ -75,7 +75,7 @@ pub(super) fn entered(
         copy_registers(a, names, out);
         a.load(Width::W, R9, R6, task::NUMBER);
     }
-    find_spec(a, names, nothing);
+    find_spec(a, names, MAX_CALLS, nothing);
     copy_arguments(a, names, nothing);
 }
 
@@ -104,8 +104,10 @@ pub(super) fn send_exit(a: &mut Asm, names: &Names) {
 fn continue_for_exec(a: &mut Asm, names: &Names, other: Other) {
     let (exec, stay) = (a.label(), a.label());
     a.load(Width::W, R1, R6, task::NUMBER);
-    a.jump_if(If::Eq, R1, names.calls.execve, exec);
-    a.jump_if(If::Ne, R1, names.calls.execveat, stay);
+    for place in names.calls.execve.into_iter().chain(names.calls.execveat) {
+        a.jump_if(If::Eq, R1, place, exec);
+    }
+    a.jump(stay);
     a.here(exec);
     go_on_with(a, names, other);
     a.here(stay);
@@ -166,5 +168,5 @@ pub(super) fn left(a: &mut Asm, names: &Names, copy: Option<Copy>, (out, nothing
     a.load(Width::W, R1, R6, task::OWED);
     a.jump_if(If::Eq, R1, 0, nothing);
     a.load(Width::W, R9, R6, task::NUMBER);
-    find_spec(a, names, nothing);
+    find_spec(a, names, PLACES, nothing);
 }

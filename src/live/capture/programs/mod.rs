@@ -29,7 +29,7 @@ use pieces::start_record;
 pub(super) use calls::{Preemption, Recording};
 pub(super) use pieces::Scratch;
 pub(super) use switch::switch;
-use tasks::copy_registers;
+use tasks::{copy_saved, copy_status};
 pub(super) use tasks::{fork, gone};
 
 pub(super) use exec::exec;
@@ -37,7 +37,7 @@ pub(super) use halves::{enter, exit};
 pub(super) use other::Other;
 
 use super::asm::{Asm, Helper, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
-use super::wire::{MAX_CALLS, head, spec, task};
+use super::wire::{self, PLACES, head, spec, task};
 
 /// What the programs refer to: descriptors of maps, and facts about the machine.
 #[derive(Clone, Copy, Debug)]
@@ -59,12 +59,15 @@ pub(super) struct Names {
     pub(super) recording: Option<Recording>,
 }
 
-/// The numbers of the calls that the programs know.
+/// The calls that the programs know.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calls {
+    /// The number of the native `prctl(2)`.
     pub(super) prctl: i32,
-    pub(super) execve: i32,
-    pub(super) execveat: i32,
+    /// The places of `execve(2)`.
+    pub(super) execve: [i32; 2],
+    /// The places of `execveat(2)`.
+    pub(super) execveat: [i32; 2],
 }
 
 /// Where the records of `sched_process_fork` and `sched_process_exec` have what is needed.
@@ -99,6 +102,8 @@ pub(super) enum Place {
 mod regs {
     /// di, si, dx, r10, r8, r9, from the copy's start.
     pub(super) const ARGS: [i16; 6] = [80, 72, 64, 24, 40, 32];
+    /// bx, cx, dx, si, di, bp.
+    pub(super) const COMPAT_ARGS: [i16; 6] = [8, 56, 64, 72, 80, 0];
     /// From `bp` to `cs`.
     pub(super) const COPY_FROM: i32 = 32;
     pub(super) const COPY_SIZE: i32 = 112;
@@ -233,11 +238,12 @@ fn current_task(a: &mut Asm, names: &Names, stranger: Label) {
     a.mov_reg(R6, R0);
 }
 
-/// `R8 = ` what is to be read for the call of number `R9`.
-fn find_spec(a: &mut Asm, names: &Names, nothing: Label) {
-    a.jump_if(If::Gt, R9, MAX_CALLS as i32 - 1, nothing);
+/// `R8 = ` what is to be read for the call at the place `R9`, of which the first so many are looked
+/// for.
+fn find_spec(a: &mut Asm, names: &Names, places: u32, nothing: Label) {
+    a.jump_if(If::Gt, R9, places as i32 - 1, nothing);
     a.load(Width::W, R1, R6, task::SLOT);
-    a.op(Op::Mul, R1, MAX_CALLS as i32);
+    a.op(Op::Mul, R1, PLACES as i32);
     a.op_reg(Op::Add, R1, R9);
     a.store(Width::W, STACK, KEY, R1);
     look_up(a, names.specs, nothing);
@@ -246,20 +252,63 @@ fn find_spec(a: &mut Asm, names: &Names, nothing: Label) {
     a.jump_if(If::Eq, R1, 0, nothing);
 }
 
-/// Copies the six words of a call to the task. The numbers of other conventions mean other calls.
-fn copy_arguments(a: &mut Asm, names: &Names, other: Label) {
+/// Copies the six words of a call to the task. The numbers of other conventions mean other calls:
+/// with that of a 32-bit call `R8` becomes what is to be read for it, and [`task::NUMBER`] its
+/// place.
+fn copy_arguments(a: &mut Asm, names: &Names, nothing: Label) {
+    let copied = a.label();
     if names.recording.is_none() {
-        copy_registers(a, names, other);
+        let wanted = a.label();
+        copy_status(a, names, nothing);
+        // Of most calls with nothing to read the registers are not copied.
+        if names.compat.is_some() {
+            a.load(Width::W, R1, STACK, STATUS);
+            a.jump_if(If::Set, R1, TS_COMPAT, wanted);
+            a.load(Width::B, R1, R8, spec::OWN);
+            a.jump_if(If::Eq, R1, 0, nothing);
+        }
+        a.here(wanted);
+        copy_saved(a, nothing);
     }
-    native_only(a, names, other);
-    for (place, from) in regs::ARGS.iter().enumerate() {
-        a.load(Width::D, R1, STACK, REGS + from);
+    let compat = a.label();
+    native_or(a, names, compat);
+    a.load(Width::B, R1, R8, spec::OWN);
+    a.jump_if(If::Eq, R1, 0, nothing);
+    copy_words(a, Width::D, regs::ARGS);
+    a.jump(copied);
+    a.here(compat);
+    compat_arguments(a, names, nothing);
+    a.here(copied);
+}
+
+fn copy_words(a: &mut Asm, width: Width, registers: [i16; 6]) {
+    for (place, from) in registers.iter().enumerate() {
+        a.load(width, R1, STACK, REGS + from);
         a.store(Width::D, R6, task::ARGS + 8 * place as i16, R1);
     }
 }
 
+/// The kernel looks at the lower half of each register alone.
 #[cfg(target_arch = "x86_64")]
-fn native_only(a: &mut Asm, names: &Names, other: Label) {
+fn compat_arguments(a: &mut Asm, names: &Names, nothing: Label) {
+    // Without the kernel's own mark it is not sure that it is one.
+    if names.compat.is_none() {
+        return a.jump(nothing);
+    }
+    a.load(Width::W, R9, R6, task::NUMBER);
+    a.op(Op::Add, R9, wire::MAX_CALLS as i32);
+    a.store(Width::W, R6, task::NUMBER, R9);
+    find_spec(a, names, PLACES, nothing);
+    copy_words(a, Width::W, regs::COMPAT_ARGS);
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn compat_arguments(a: &mut Asm, _: &Names, nothing: Label) {
+    a.jump(nothing);
+}
+
+#[cfg(target_arch = "x86_64")]
+fn native_or(a: &mut Asm, names: &Names, other: Label) {
     if names.compat.is_some() {
         a.load(Width::W, R1, STACK, STATUS);
         a.jump_if(If::Set, R1, TS_COMPAT, other);
@@ -271,7 +320,7 @@ fn native_only(a: &mut Asm, names: &Names, other: Label) {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn native_only(a: &mut Asm, _: &Names, other: Label) {
+fn native_or(a: &mut Asm, _: &Names, other: Label) {
     a.lea(R1, STACK, WORD.into());
     a.mov(R2, 8);
     a.lea(R3, R9, regs::STATE);
@@ -296,8 +345,8 @@ pub(super) mod tests {
         n_cpus: 2,
         calls: Calls {
             prctl: 157,
-            execve: 59,
-            execveat: 322,
+            execve: [59, 523],
+            execveat: [322, 870],
         },
         compat: Some(16),
         recording: None,

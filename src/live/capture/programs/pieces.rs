@@ -127,6 +127,8 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
         let (of_argument, once) = (a.label(), a.label());
         a.jump_if(If::Le, R4, spec::BEHIND - 1, of_argument);
         a.load(Width::B, R1, R8, at + spec::OTHER);
+        is_narrow(a, R2, at);
+        a.op_reg(Op::Lsh, R1, R2);
         a.op(Op::Add, R1, 1);
         a.jump_if(If::Ne, R4, spec::TWICE, once);
         a.op(Op::Add, R1, 0x100);
@@ -193,26 +195,40 @@ fn behind_structure(a: &mut Asm, at: i16, none: Label) {
     a.op_reg(Op::Add, R1, R6);
     a.load(Width::D, R1, R1, task::ARGS);
     a.load(Width::B, R2, R8, at + spec::OTHER);
+    is_narrow(a, R5, at);
+    a.op_reg(Op::Lsh, R2, R5);
     a.op(Op::Rsh, R2, spec::APART);
     a.jump_if_reg(If::Le, R1, R2, none);
     a.here(alone);
     a.load(Width::B, R1, R8, at + spec::OTHER);
     a.op_reg(Op::Add, R3, R1);
-    word_at(a, none);
+    word_at(a, at, none);
     a.jump_if(If::Eq, R3, 0, none);
     a.load(Width::B, R4, R8, at + spec::KIND);
     a.jump_if(If::Ne, R4, spec::TWICE, once);
-    word_at(a, none);
+    word_at(a, at, none);
     a.jump_if(If::Eq, R3, 0, none);
     a.here(once);
     a.load(Width::B, R4, R8, at + spec::KIND);
     a.here(of_argument);
 }
 
-/// `R3 = ` the word at the address `R3`.
-fn word_at(a: &mut Asm, none: Label) {
-    a.lea(R1, STACK, WORD.into());
+/// `to = ` 1 where addresses in the structure have 32 bits, else 0.
+fn is_narrow(a: &mut Asm, to: Reg, at: i16) {
+    a.load(Width::B, to, R8, at + spec::NUMBER);
+    a.op(Op::And, to, spec::NARROW);
+    a.op(Op::Rsh, to, 1);
+}
+
+/// `R3 = ` the address that stands at the address `R3`.
+fn word_at(a: &mut Asm, at: i16, none: Label) {
+    // 8 bytes or 4.
+    is_narrow(a, R1, at);
+    a.op(Op::Lsh, R1, 2);
     a.mov(R2, 8);
+    a.op_reg(Op::Sub, R2, R1);
+    a.store_number(Width::D, STACK, WORD, 0);
+    a.lea(R1, STACK, WORD.into());
     a.call(Helper::ProbeReadUser);
     a.jump_if(If::Ne, R0, 0, none);
     a.load(Width::D, R3, STACK, WORD);
@@ -320,7 +336,7 @@ fn size_of_bytes(a: &mut Asm, at: i16, has_structures: bool, none: Label) {
         a.jump_if(If::Ne, R4, spec::TWICE, once);
         a.load(Width::B, R1, R8, at + spec::OTHER);
         a.op_reg(Op::Add, R3, R1);
-        word_at(a, none);
+        word_at(a, at, none);
         a.here(once);
         number_at(a, at, none);
         a.load(Width::B, R5, R8, at + spec::UNIT);
@@ -355,7 +371,7 @@ fn size_of_bytes(a: &mut Asm, at: i16, has_structures: bool, none: Label) {
 fn number_at(a: &mut Asm, at: i16, none: Label) {
     a.load(Width::B, R1, R8, at + spec::NUMBER);
     a.mov_reg(R2, R1);
-    a.op(Op::And, R1, !spec::WIDE);
+    a.op(Op::And, R1, !(spec::WIDE | spec::NARROW));
     a.op_reg(Op::Add, R3, R1);
     // 4 bytes or 8.
     a.op(Op::And, R2, spec::WIDE);

@@ -7,7 +7,7 @@
 
 use super::super::asm::{Asm, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
 use super::super::recorded::Half;
-use super::super::wire::{MAX_AT_EXIT, MAX_FETCHES, head, spec, task};
+use super::super::wire::{MAX_AT_EXIT, MAX_FETCHES, PLACES, head, spec, task};
 use super::halves::{send_entry, send_exit};
 use super::output::send_record;
 use super::pieces::{Fetch, bit, fetch};
@@ -37,7 +37,7 @@ pub(in crate::capture) fn rest(names: &Names) -> Option<Vec<u64>> {
         a.store(Width::D, STACK, RESULT, R1);
         current_task(a, names, out);
         a.load(Width::W, R9, R6, task::NUMBER);
-        find_spec(a, names, out);
+        find_spec(a, names, PLACES, out);
         started_record(a, names, out);
 
         a.load(Width::W, R2, R6, task::PLACE);
@@ -114,7 +114,7 @@ pub(in crate::capture) fn send(names: &Names, half: Half) -> Option<Vec<u64>> {
         match half {
             Half::Enter => {
                 a.load(Width::W, R9, R6, task::NUMBER);
-                find_spec(a, names, out);
+                find_spec(a, names, PLACES, out);
                 send_entry(a, names);
             }
             Half::Leave => send_exit(a, names),

@@ -98,6 +98,12 @@ pub(super) fn rename_task(a: &mut Asm, names: &Names, out: Label) {
 /// Copies the registers with which a call was made to the stack, and by which convention the kernel
 /// made it, where that is known; leaves `R9` at the registers.
 pub(super) fn copy_registers(a: &mut Asm, names: &Names, failed: Label) {
+    copy_status(a, names, failed);
+    copy_saved(a, failed);
+}
+
+/// The convention alone.
+pub(super) fn copy_status(a: &mut Asm, names: &Names, failed: Label) {
     if let Some(compat) = names.compat {
         a.call(Helper::CurrentTask);
         a.lea(R1, STACK, STATUS.into());
@@ -107,6 +113,10 @@ pub(super) fn copy_registers(a: &mut Asm, names: &Names, failed: Label) {
         a.call(Helper::ProbeReadKernel);
         a.jump_if(If::Ne, R0, 0, failed);
     }
+}
+
+/// The registers alone.
+pub(super) fn copy_saved(a: &mut Asm, failed: Label) {
     a.load(Width::D, R9, STACK, CONTEXT);
     a.load(Width::D, R9, R9, 0);
     a.lea(R1, STACK, REGS.into());

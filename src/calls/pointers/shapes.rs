@@ -1,0 +1,361 @@
+//! The layouts of structures in the memory of a 32-bit program on x86.
+//!
+//! Structures of which the layout is the native one are read as they are; of others a list of steps
+//! says how each field is widened; those without one are not read.
+//!
+//! The layouts are those of `include/linux/compat.h`, `arch/x86/include/asm/compat.h` and
+//! `arch/x86/include/uapi/asm/stat.h` (Linux 5.10 to 7.2).
+
+use super::super::structs::StructKind as S;
+
+/// How a part of a structure becomes one of the native structure; each follows the last.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    /// So many bytes that are the same.
+    Keep(usize),
+    /// A number of this many bytes, as an unsigned one of so many.
+    Grow(usize, usize),
+    /// A signed number of 32 bits, as one of 64.
+    Long,
+    /// A limit of 32 bits, of which the highest is none (`COMPAT_RLIM_INFINITY`).
+    Limit,
+    /// 64 bits, of which the kernel looks at the lower half alone (`get_timespec64()`).
+    Half,
+    /// So many bytes that only the native structure has.
+    Zero(usize),
+    /// What follows begins at this offset.
+    At(usize),
+}
+
+use Step::{At, Grow, Half, Keep, Limit, Long, Zero};
+
+/// An address or an unsigned number of 32 bits, as one of 64.
+const WORD: Step = Grow(4, 8);
+
+/// The layout of a structure, or of each element of an array.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shape {
+    /// The native one.
+    Same,
+    /// Another one: its size in bytes, and what becomes of it.
+    Steps(usize, &'static [Step]),
+}
+
+/// What is read for a structure, and how.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form {
+    /// How many bytes are read, of an array for each element.
+    pub(super) size: u16,
+    pub(super) shape: Shape,
+}
+
+/// `struct stat64` of i386.
+const STAT64: &[Step] = &[
+    Keep(8),
+    At(88),
+    Keep(8),
+    At(20),
+    WORD,
+    At(16),
+    Keep(4),
+    At(24),
+    Keep(8),
+    Zero(4),
+    At(32),
+    Keep(8),
+    At(44),
+    Keep(8),
+    WORD,
+    Keep(8),
+    Long,
+    WORD,
+    Long,
+    WORD,
+    Long,
+    WORD,
+    Zero(24),
+];
+
+/// `struct compat_stat`.
+const STAT: &[Step] = &[
+    WORD,
+    WORD,
+    At(10),
+    Grow(2, 8),
+    At(8),
+    Grow(2, 4),
+    At(12),
+    Grow(2, 4),
+    Grow(2, 4),
+    Zero(4),
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    Long,
+    WORD,
+    Long,
+    WORD,
+    Long,
+    WORD,
+    Zero(24),
+];
+
+/// `struct compat_msghdr`.
+const MESSAGE: &[Step] = &[
+    WORD,
+    Keep(4),
+    Zero(4),
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    Keep(4),
+    Zero(4),
+];
+/// `struct compat_mmsghdr`.
+const ONE_OF_MESSAGES: &[Step] = &[
+    WORD,
+    Keep(4),
+    Zero(4),
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    Keep(4),
+    Zero(4),
+    Keep(4),
+    Zero(4),
+];
+/// `struct compat_statfs64`, which is packed.
+const STATFS64: &[Step] = &[
+    WORD,
+    WORD,
+    Keep(48),
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+];
+/// `struct compat_statfs`.
+const STATFS: &[Step] = &[
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    Keep(8),
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+];
+/// `struct compat_sysinfo`, but for what fills its end.
+const SYSINFO: &[Step] = &[
+    Long,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    WORD,
+    Keep(4),
+    Zero(4),
+    WORD,
+    WORD,
+    Keep(4),
+    Zero(4),
+];
+/// `struct compat_sigaction`, and `struct compat_old_sigaction`.
+const ACTION: &[Step] = &[WORD, WORD, WORD, Keep(8)];
+const OLD_ACTION: &[Step] = &[WORD, At(8), WORD, WORD, At(4), WORD];
+
+const fn same(kind: S) -> Option<Form> {
+    Some(Form {
+        size: kind.size(),
+        shape: Shape::Same,
+    })
+}
+
+/// Half as many bytes, each four of which become eight.
+const fn halved(kind: S, step: &'static [Step]) -> Option<Form> {
+    Some(Form {
+        size: kind.size() / 2,
+        shape: Shape::Steps(4, step),
+    })
+}
+
+const fn of(size: u16, steps: &'static [Step]) -> Option<Form> {
+    Some(Form {
+        size,
+        shape: Shape::Steps(size as usize, steps),
+    })
+}
+
+/// What is read of a structure for a call of i386; `None` where it is not.
+pub(super) fn form(call: &str, kind: S) -> Option<Form> {
+    match kind {
+        S::SystemName if call == "uname" => same(kind),
+        S::Id if matches!(call, "getresuid" | "getresgid") => None,
+        S::Ids if !call.ends_with("32") => None,
+        S::Offset if call == "sendfile" => of(4, &[Long]),
+        S::SignalSet if matches!(call, "sigprocmask" | "sigpending") => of(4, &[WORD]),
+        S::Clock | S::Itimerspec | S::Remaining | S::Timespec | S::Timespecs => {
+            match is_of_64_bits(call) {
+                true => Some(Form {
+                    size: kind.size(),
+                    shape: Shape::Steps(16, &[Keep(8), Half]),
+                }),
+                false => halved(kind, &[Long]),
+            }
+        }
+        S::FileTimes | S::Itimerval | S::ProcessTimes | S::QueueAttributes => {
+            halved(kind, &[Long])
+        }
+        S::TimeOfDay | S::Timeval | S::Timevals | S::Usage => halved(kind, &[Long]),
+        S::Iovecs | S::SignalSetArgument => halved(kind, &[WORD]),
+        S::Limits if call == "prlimit64" => same(kind),
+        S::Limits if call == "getrlimit" => halved(kind, &[WORD]),
+        S::Limits => halved(kind, &[Limit]),
+        S::Message => of(28, MESSAGE),
+        S::Messages => of(32, ONE_OF_MESSAGES),
+        S::SignalAction if call == "sigaction" => of(16, OLD_ACTION),
+        S::SignalAction => of(20, ACTION),
+        S::SignalStack => of(12, &[WORD, Keep(4), Zero(4), WORD]),
+        S::Stat if matches!(call, "stat" | "lstat" | "fstat") => of(64, STAT),
+        S::Stat if call.ends_with("64") => of(96, STAT64),
+        S::Statfs if call.ends_with("64") => of(84, STATFS64),
+        S::Statfs => of(64, STATFS),
+        S::Sysinfo => of(56, SYSINFO),
+        S::Stat
+        | S::SystemName
+        // By the command one of two, or by the call.
+        | S::FileLock
+        | S::FileLockOut
+        | S::IpcControl
+        // Unions of pointers and numbers.
+        | S::SignalEvent
+        | S::SignalInfo => None,
+        S::Capabilities
+        | S::CapabilityHeader
+        | S::CloneArguments
+        | S::CloneRange
+        | S::Cpus
+        | S::Descriptors
+        | S::Directory
+        | S::EpollEvent
+        | S::EpollEvents
+        | S::FdSet
+        | S::FutexWaiters
+        | S::Group
+        | S::GroupOut
+        | S::Id
+        | S::Ids
+        | S::Int
+        | S::IntOut
+        | S::MountAttributes
+        | S::Offset
+        | S::OpenHow
+        | S::PollFds
+        | S::Request
+        | S::ScheduleAttributes
+        | S::SemaphoreOperations
+        | S::SignalSet
+        | S::SocketAddress
+        | S::SocketLength
+        | S::SocketOption
+        | S::Statx
+        | S::Text
+        | S::WaitStatus
+        | S::WindowSize
+        | S::WindowSizeOut => same(kind),
+    }
+}
+
+/// Whether the times of a call are `struct __kernel_timespec`.
+fn is_of_64_bits(call: &str) -> bool {
+    let is_new = matches!(call, "epoll_pwait2" | "futex_wait" | "futex_waitv");
+    is_new || call.ends_with("64")
+}
+
+/// All elements that are whole.
+pub(super) fn elements(bytes: &[u8], size: usize, steps: &[Step]) -> Vec<u8> {
+    let mut wide = Vec::new();
+    for element in bytes.chunks_exact(size) {
+        let mut place = 0;
+        for step in steps {
+            one_step(&mut wide, element, &mut place, *step);
+        }
+    }
+    wide
+}
+
+fn one_step(wide: &mut Vec<u8>, element: &[u8], place: &mut usize, step: Step) {
+    let mut take = |n: usize| {
+        let bytes = element.get(*place..*place + n).unwrap_or_default();
+        *place += n;
+        bytes
+    };
+    let word = |bytes: &[u8]| {
+        bytes
+            .first_chunk()
+            .map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    };
+    match step {
+        Keep(n) => wide.extend(take(n)),
+        Grow(from, to) => {
+            let length = wide.len();
+            wide.extend(take(from));
+            wide.resize(length + to, 0);
+        }
+        Long => wide.extend(i64::from(word(take(4)) as i32).to_le_bytes()),
+        Limit => {
+            let limit = match word(take(4)) {
+                u32::MAX => u64::MAX,
+                limit => limit.into(),
+            };
+            wide.extend(limit.to_le_bytes());
+        }
+        Half => wide.extend(u64::from(word(take(8))).to_le_bytes()),
+        Zero(n) => wide.resize(wide.len() + n, 0),
+        At(offset) => *place = offset,
+    }
+}
+
+/// How much longer the head of a control message is than that of a 32-bit program.
+pub(crate) const LONGER_HEAD: usize = 4;
+
+/// `struct compat_cmsghdr[]` as `struct cmsghdr[]`.
+pub(super) fn control(bytes: &[u8]) -> Vec<u8> {
+    const HEAD: usize = 12;
+    let mut wide = Vec::new();
+    let mut rest = bytes;
+    while let Some((head, _)) = rest.split_at_checked(HEAD) {
+        let length = head.first_chunk().map_or(0, |it| u32::from_le_bytes(*it));
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        wide.extend((length.saturating_add(LONGER_HEAD) as u64).to_le_bytes());
+        wide.extend(head.get(4..).unwrap_or_default());
+        let data = rest.get(HEAD..length.min(rest.len()));
+        wide.extend(data.unwrap_or_default());
+        if length < HEAD {
+            break;
+        }
+        let next = length.checked_next_multiple_of(4).unwrap_or(usize::MAX);
+        rest = rest.get(next..).unwrap_or_default();
+        if !rest.is_empty() {
+            wide.resize(wide.len().next_multiple_of(8), 0);
+        }
+    }
+    wide
+}
