@@ -58,15 +58,19 @@ pub(super) fn convention(
 /// The kernel takes the second and the fourth argument of such a call from `cx` and `si`, those of
 /// a native one from `si` and `r10` (`syscall_get_arguments()`), where a program that means to be
 /// taken for it may put the same. Without `si`, which files of old do not have, `cx` alone tells.
+/// Or whether it may be a native one of a program of 32 bits.
 pub(super) fn is_disguised(args: &[u64; 6], sample: &Sample<'_>, mask: u64) -> bool {
     let Some(registers) = sample.user_registers else {
         return false;
     };
     let register = |bit| registers.get(place_of(mask, bit)?);
     let (second, fourth) = (register(X86_CX), register(X86_SI));
+    // Before Linux 5.11 the mark is the program's, whatever code it runs.
+    if registers.abi == ABI_32 {
+        return Abi::native() == Abi::X86_64 && second.is_some() && second == register(X86_IP);
+    }
     let may_be = |arg: u64, from: u64| arg as u32 == from as u32;
     Abi::native() == Abi::X86_64
-        && registers.abi != ABI_32
         && second == register(X86_IP)
         && second.is_some_and(|from| may_be(args[1], from))
         && fourth.is_none_or(|from| may_be(args[3], from))
