@@ -4,6 +4,8 @@
 
 mod contents;
 mod machine;
+#[cfg(target_arch = "x86_64")]
+mod narrow;
 mod tasks;
 
 use serde_json::Value;

@@ -187,6 +187,24 @@ fn memory_is_read_as_far_as_its_page_goes() {
     assert_eq!(surprises, [""; 0]);
 }
 
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn what_calls_of_a_32_bit_program_point_to_is_what_strace_shows() {
+    require!(require::right_to_trace());
+    require!(require::strace());
+    require!(oracle::int80_works());
+    let mut report = Report::default();
+    let surprises = for_each([&programs::NARROW], &Watch::PLAIN, |program, run| {
+        let tally = run.tally(program, &mut report);
+        report.program(program.name, tally);
+    });
+    let (text, total) = (report.text(), report.total());
+    assert_eq!(total.alone, 0, "{}", report.told_alone());
+    assert_eq!(total.equal, total.comparable(), "{text}");
+    assert!(total.comparable() > 150, "{text}");
+    assert_eq!(surprises, [""; 0]);
+}
+
 #[test]
 fn messages_of_netlink_are_told_as_strace_tells_them() {
     require!(require::right_to_trace());

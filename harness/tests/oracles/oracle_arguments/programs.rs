@@ -85,6 +85,14 @@ const REPOSITORY: &str = "git init -q . && git config user.name n && git config 
 /// Structures and arrays at the end of a page, some of which go on behind it.
 pub(super) const PAGE_ENDS: Program = Program::new("page ends", "", Run::Oracle("page-ends"));
 
+/// A program of 32 bits.
+#[cfg(target_arch = "x86_64")]
+pub(super) const NARROW: Program = Program::new("points", "cc", Run::Shell("exec ./points")).after(concat!(
+    "cc -O1 -static -m32 -nostdlib -ffreestanding -fno-pic -no-pie -fno-stack-protector -o points ",
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/attacks/programs/points.i386.c"
+));
+
 /// Those that speak netlink, for a network of their own.
 pub(super) const NETLINK: &[Program] = &[
     Program::new(

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::command::Place;
 use super::harness;
 
 /// What the workload ends with where the kernel does not have what it is to do.
@@ -92,4 +93,16 @@ impl Facts {
         };
         fact
     }
+}
+
+/// What `oracle int80` ends with, through the 32-bit `exit`.
+pub(crate) const INT80_STATUS: i32 = 5;
+
+/// Whether the kernel has the 32-bit gate: without it the workload dies by `SIGSEGV`.
+pub(crate) fn int80_works() -> Result<(), String> {
+    let output = Place::new().run("", &[&path(), "int80"]);
+    if output.status.code() == Some(INT80_STATUS) {
+        return Ok(());
+    }
+    Err("neither this architecture nor this kernel makes 32-bit calls through int 0x80".to_owned())
 }

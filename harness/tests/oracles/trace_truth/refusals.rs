@@ -6,24 +6,12 @@ use crate::support::harness::{Syscall, trace};
 use crate::support::oracle::{self, Facts};
 use crate::support::require::{self, require};
 
-/// What `oracle int80` ends with, through the 32-bit `exit`.
-const INT80_STATUS: i32 = 5;
-
-/// Whether the kernel has the 32-bit gate: without it the workload dies by `SIGSEGV`.
-fn int80_works() -> Result<(), String> {
-    let output = Place::new().run("", &[&oracle::path(), "int80"]);
-    if output.status.code() == Some(INT80_STATUS) {
-        return Ok(());
-    }
-    Err("neither this architecture nor this kernel makes 32-bit calls through int 0x80".to_owned())
-}
-
 #[test]
 fn thirty_two_bit_calls_are_named_by_their_own_table() {
     require!(require::right_to_trace());
-    require!(int80_works());
+    require!(oracle::int80_works());
     let traced = trace(&[&oracle::path(), "int80"]);
-    assert_eq!(traced.output.status.code(), Some(INT80_STATUS));
+    assert_eq!(traced.output.status.code(), Some(oracle::INT80_STATUS));
     // Not a line of facts, but what the 32-bit write itself has printed.
     let facts = Facts::parse(&traced.output.stdout);
     let said = facts.all("call");
