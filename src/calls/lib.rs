@@ -50,7 +50,7 @@ pub use injected::{Answer, Injected};
 pub use kin::kin;
 pub use layout::native_words;
 pub use lineage::{Creator, Lineage, Living};
-pub use many::{Given, address_given};
+pub use many::{Given, address_given, socket_given};
 pub use meaning::{Commands, Depends};
 pub use memory_text::UNREAD;
 pub use numerals::{write_escaped, write_string};

@@ -69,11 +69,8 @@ pub fn address_given(call: &Call) -> Option<Given<'_>> {
 fn read(call: &Call, what: Behind, is_enough: usize) -> Option<Given<'_>> {
     let array = call.memory.piece(ARRAY, Moment::Enter)?;
     let array = array.read_first(is_enough)?;
-    let number = |at: u8| {
-        let bytes = array.get(usize::from(at)..)?.first_chunk()?;
-        Some(u32::from_le_bytes(*bytes))
-    };
-    let (address, length) = (number(what.pointer)?, number(what.length)?);
+    let address = number(array, what.pointer.into())?;
+    let length = number(array, what.length.into())?;
     if address == 0 || length == 0 {
         return Some(Given::Nothing);
     }
@@ -83,6 +80,23 @@ fn read(call: &Call, what: Behind, is_enough: usize) -> Option<Given<'_>> {
         && piece.state == State::Whole
         && piece.bytes.len() == length as usize;
     is_it.then_some(Given::Bytes(&piece.bytes))
+}
+
+fn number(array: &[u8], at: usize) -> Option<u32> {
+    let bytes = array.get(at..)?.first_chunk()?;
+    Some(u32::from_le_bytes(*bytes))
+}
+
+/// The family, the type and the protocol of the socket that an operation makes; `None` for a call
+/// that is no such operation, an error where they were not read.
+#[must_use]
+pub fn socket_given(call: &Call) -> Option<Result<[u32; 3], ()>> {
+    let read = || {
+        let array = call.memory.piece(ARRAY, Moment::Enter)?;
+        let array = array.read_first(12)?;
+        Some([number(array, 0)?, number(array, 4)?, number(array, 8)?])
+    };
+    (call.operation()? == "socketcall.socket").then(|| read().ok_or(()))
 }
 
 #[cfg(test)]
@@ -156,5 +170,15 @@ mod tests {
         let mut unread = call(3, &[3, ADDRESS, 4], &address);
         unread.memory = Memory::default();
         assert_eq!(address_given(&unread), Some(Given::Unread));
+    }
+
+    #[test]
+    fn the_array_says_what_a_socket_is() {
+        assert_eq!(
+            socket_given(&call(1, &[16, 3, 4], &[])),
+            Some(Ok([16, 3, 4]))
+        );
+        assert_eq!(socket_given(&call(1, &[16, 3], &[])), Some(Err(())));
+        assert_eq!(socket_given(&call(2, &[16, 3, 4], &[])), None);
     }
 }

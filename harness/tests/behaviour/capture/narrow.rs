@@ -316,6 +316,8 @@ fn where_a_32_bit_program_may_go_is_decided() {
             "network: [\"127.0.0.1:50099\"]",
             "fail",
         ),
+        ("netlink.i386.c", "network: [\"family:netlink\"]", "pass"),
+        ("netlink.i386.c", "network: []", "fail"),
     ] {
         let rest = format!("expect: {{ confined: {{ {confined} }} }}");
         let (verdict, why) = judged(source, &rest);
