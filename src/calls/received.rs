@@ -23,6 +23,14 @@ pub fn received(call: &Call, name: &str) -> Option<Received> {
     if !matches!(name, "recvmsg" | "recvmmsg") {
         return None;
     }
+    // Which socket and which message it is, its arguments in memory say.
+    if call.operation().is_some() {
+        return Some(Received {
+            descriptors: None,
+            is_of_pair: false,
+            is_handed: false,
+        });
+    }
     let (is_of_pair, is_handed) = match call.files.argument(0) {
         Lookup::Closed => return None,
         Lookup::Untracked | Lookup::Unknown => (false, false),

@@ -102,11 +102,7 @@ pub(super) fn acts<'d>(deed: &'d Deed, started_as: StartedAs, others: &mut Other
         };
         return vec![unread(Realm::Writes), unread(Realm::Network)];
     }
-    let is_native = names::number(Abi::native(), &deed.name).is_some();
-    let natives = match is_native {
-        true => vec![deed.name.as_ref()],
-        false => natives_of(&deed.name),
-    };
+    let natives = natives(deed);
     let is_one = natives.len() == 1;
     let mut all = Vec::new();
     for name in natives {
@@ -121,6 +117,22 @@ pub(super) fn acts<'d>(deed: &'d Deed, started_as: StartedAs, others: &mut Other
         all.extend(doer.acts(&mut others.sockets));
     }
     all
+}
+
+/// The native calls that it may be a form of.
+fn natives(deed: &Deed) -> Vec<&str> {
+    match names::number(Abi::native(), &deed.name) {
+        Some(_) => vec![&deed.name],
+        None => natives_of(&deed.name),
+    }
+}
+
+/// The native name of its call, where it has one alone.
+pub(super) fn native_name(deed: &Deed) -> &str {
+    match natives(deed).as_slice() {
+        [name] => name,
+        _ => &deed.name,
+    }
 }
 
 pub(super) struct Doer<'d, 'n> {

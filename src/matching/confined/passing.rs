@@ -55,6 +55,9 @@ impl Passing {
 
     /// Adds what succeeded; `None` where it is not known of which sockets it was.
     fn add(&mut self, deed: &Deed) -> Option<()> {
+        if deed.name.starts_with("socketcall") {
+            return is_of_other_family(deed).then_some(());
+        }
         let is_accepted = deed.name.starts_with("accept");
         if !is_accepted && !MEETS.contains(&&*deed.name) {
             return Some(());
@@ -209,6 +212,14 @@ fn is_datagram(deed: &Deed) -> bool {
     const DATAGRAM: u32 = 2;
     let is_unix = bits(deed, "family").is_none_or(|family| family == UNIX);
     is_unix && bits(deed, "type").is_none_or(|kind| kind & 0xf == DATAGRAM)
+}
+
+/// Whether an operation of `socketcall(2)`, whose socket is a number in memory, is known to be on
+/// one of another family: by the family that it makes, or an address that it gives.
+fn is_of_other_family(deed: &Deed) -> bool {
+    const UNSPECIFIED: u32 = 0;
+    const UNIX: u32 = 1;
+    bits(deed, "family").is_some_and(|family| !matches!(family, UNSPECIFIED | UNIX))
 }
 
 /// A name as the same one is known by in all calls; `None` where it was not read or is not known.

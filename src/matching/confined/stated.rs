@@ -1,6 +1,6 @@
 //! States what a run did of all that could be confined, without a rule.
 
-use super::acts::{Act, Others, Thing, acts};
+use super::acts::{Act, Others, Thing, acts, native_name};
 use super::table::{PROCESSES, Realm, SIGNALS};
 use super::told::{self, reached};
 use super::worlds::{is_no_file, is_usual};
@@ -180,7 +180,7 @@ impl Done {
     }
 
     fn of(deed: &Deed, act: &Act<'_>, by: impl Fn() -> Blamed) -> Option<Self> {
-        let name = &*deed.name;
+        let name = native_name(deed);
         let what = match act.realm {
             Realm::Programs => Deeds::Executed,
             // It is among the programs.

@@ -1,6 +1,8 @@
 //! Descriptors that come with messages: from elsewhere, and from the command's own processes.
 
 use super::{Project, ruled, summary};
+use crate::gate::calls_of_32_bits;
+use crate::support::project::OF_32;
 use crate::support::require::{program, require, right_to_trace};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
@@ -304,4 +306,25 @@ fn descriptors_that_a_commands_own_processes_give_each_other_are_known() {
         let lines = project.stated("python3 -I -S -B passes.py");
         assert_eq!(summary(&lines)["complete"], true, "{name}: {lines:?}");
     }
+}
+
+#[test]
+fn a_descriptor_that_comes_to_a_32_bit_program_is_not_known_and_no_pass() {
+    require!(right_to_trace());
+    require!(program("cc"));
+    require!(program("python3"));
+    require!(calls_of_32_bits());
+    let project = ruled("expect: { confined: { writes: [] } }\n");
+    project.compile(OF_32, "takes.i386.c", "takes");
+    let _giver = Giver::of(&project);
+    let run = project.harness(&["check", "rules.yaml", "--", "./takes"]);
+    run.assert_status(1);
+    for said in ["incomplete", "socketcall.recvmsg("] {
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+    let lines = project.stated("exec ./takes");
+    assert_eq!(summary(&lines)["complete"], false);
+    let connected = super::done(&lines, "connected");
+    assert!(connected.contains(&"unix:door"), "{connected:?}");
+    assert_eq!(super::done(&lines, "bound"), [""; 0]);
 }
