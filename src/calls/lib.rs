@@ -59,7 +59,7 @@ pub use peers::{
     is_told_address, modes_behind, names_of_flags_behind,
 };
 pub use received::{Received, gives_by_handed, received};
-pub use relatives::{has_all_of, natives_of};
+pub use relatives::{has_all_of, native_calls, native_name, natives_of};
 pub use signature::{Argument, Meanings, Signature, Signatures};
 pub use sources::{Remembered, Sources};
 pub use starts::{Role, Starts};

@@ -197,10 +197,26 @@ pub fn natives_of(name: &str) -> Vec<&'static str> {
 }
 
 /// The name itself where the convention has it, else what it is a form of.
-fn in_native(native: Abi, name: &'static str) -> Vec<&'static str> {
+fn in_native(native: Abi, name: &str) -> Vec<&str> {
     match names::number(native, name) {
         Some(_) => vec![name],
         None => natives(native, name),
+    }
+}
+
+/// The native calls that a name may stand for: itself, where it is one, else those that it is a
+/// form of.
+#[must_use]
+pub fn native_calls(name: &str) -> Vec<&str> {
+    in_native(Abi::native(), name)
+}
+
+/// The native call that a name stands for; the name itself where that is none, or one of several.
+#[must_use]
+pub fn native_name(name: &str) -> &str {
+    match native_calls(name).as_slice() {
+        [native] => native,
+        _ => name,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::trace::{Deed, Normalised, Value};
 use perf_records::units::Nanos;
 use std::collections::BTreeSet;
 use syscall_model::names::{self, Abi};
-use syscall_model::natives_of;
+use syscall_model::native_calls;
 
 /// Whether who ignores that a call failed may have lost data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,13 +225,8 @@ impl History {
 
 /// Its name, or that of the native call that does the same.
 fn native(deed: &Deed) -> &str {
-    match names::number(Abi::native(), &deed.name) {
-        Some(_) => &deed.name,
-        None => natives_of(&deed.name)
-            .first()
-            .copied()
-            .unwrap_or(&deed.name),
-    }
+    let natives = native_calls(&deed.name);
+    natives.first().copied().unwrap_or(&deed.name)
 }
 
 /// The flags that a file was opened with; those for writing where they are not known.

@@ -6,10 +6,9 @@ use core::net::IpAddr;
 use std::sync::Arc;
 use syscall_model::constants::{Constants, tables, write_constants};
 use syscall_model::files::{Code, CodeRole, FileKind, Lookup};
-use syscall_model::names::{self, Abi};
 use syscall_model::{
     Addressed, Call, Outcome, Shown, SocketAddress, address_place, addressed, core_limit_behind,
-    flags_behind, gives_by_handed, modes_behind, names_of_flags_behind, natives_of, received,
+    flags_behind, gives_by_handed, modes_behind, names_of_flags_behind, native_calls, received,
     socket_given,
 };
 
@@ -33,12 +32,8 @@ impl Writer<'_> {
     /// Returns the parts of a call of this name.
     pub(super) fn behind(&self, call: &Call, name: &str) -> Vec<Part> {
         let mut parts = Vec::new();
-        let natives = match names::number(Abi::native(), name) {
-            Some(_) => vec![name],
-            None => natives_of(name),
-        };
         // One that may be any of several has none that are known.
-        let &[name] = natives.as_slice() else {
+        let &[name] = native_calls(name).as_slice() else {
             return parts;
         };
         if let (Some(flags), Some(constants)) =

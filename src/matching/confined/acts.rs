@@ -15,8 +15,7 @@ use crate::scenario::{PRIVILEGED, StartedAs};
 use crate::trace::{Deed, Part, Value};
 use core::net::{IpAddr, Ipv4Addr};
 use std::borrow::Cow;
-use syscall_model::names::{self, Abi};
-use syscall_model::natives_of;
+use syscall_model::native_calls;
 
 /// What a deed did, or may have done.
 #[derive(Clone, Debug)]
@@ -102,7 +101,7 @@ pub(super) fn acts<'d>(deed: &'d Deed, started_as: StartedAs, others: &mut Other
         };
         return vec![unread(Realm::Writes), unread(Realm::Network)];
     }
-    let natives = natives(deed);
+    let natives = native_calls(&deed.name);
     let is_one = natives.len() == 1;
     let mut all = Vec::new();
     for name in natives {
@@ -117,22 +116,6 @@ pub(super) fn acts<'d>(deed: &'d Deed, started_as: StartedAs, others: &mut Other
         all.extend(doer.acts(&mut others.sockets));
     }
     all
-}
-
-/// The native calls that it may be a form of.
-fn natives(deed: &Deed) -> Vec<&str> {
-    match names::number(Abi::native(), &deed.name) {
-        Some(_) => vec![&deed.name],
-        None => natives_of(&deed.name),
-    }
-}
-
-/// The native name of its call, where it has one alone.
-pub(super) fn native_name(deed: &Deed) -> &str {
-    match natives(deed).as_slice() {
-        [name] => name,
-        _ => &deed.name,
-    }
 }
 
 pub(super) struct Doer<'d, 'n> {

@@ -1,6 +1,6 @@
 //! States what a run did of all that could be confined, without a rule.
 
-use super::acts::{Act, Others, Thing, acts, native_name};
+use super::acts::{Act, Others, Thing, acts};
 use super::table::{PROCESSES, Realm, SIGNALS};
 use super::told::{self, reached};
 use super::worlds::{is_no_file, is_usual};
@@ -13,6 +13,7 @@ use crate::trace::{Deed, Normalised, Part, Value};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
+use syscall_model::native_name;
 
 /// What was done to a thing, in the order of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -180,7 +181,7 @@ impl Done {
     }
 
     fn of(deed: &Deed, act: &Act<'_>, by: impl Fn() -> Blamed) -> Option<Self> {
-        let name = native_name(deed);
+        let name = native_name(&deed.name);
         let what = match act.realm {
             Realm::Programs => Deeds::Executed,
             // It is among the programs.

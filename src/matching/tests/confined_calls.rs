@@ -3,7 +3,7 @@
 use crate::matching::confined::all_calls;
 use std::collections::BTreeSet;
 use syscall_model::names::{self, Abi};
-use syscall_model::natives_of;
+use syscall_model::native_calls;
 
 /// Calls that change no file, read none that they name, reach no address, execute nothing and give
 /// no privilege: by themselves, or as what they work on was opened, connected or asked for by a
@@ -57,13 +57,9 @@ fn every_call_is_in_a_table_or_was_found_harmless() {
         .flat_map(names::all)
         .map(|it| it.1)
         .collect();
-    let natives = |name: &'static str| match names::number(Abi::native(), name) {
-        Some(_) => vec![name],
-        None => natives_of(name),
-    };
     let lost: Vec<&str> = known
         .iter()
-        .flat_map(|name| match natives(name) {
+        .flat_map(|name| match native_calls(name) {
             natives if natives.is_empty() => vec![*name],
             natives => natives,
         })

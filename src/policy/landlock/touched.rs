@@ -4,9 +4,8 @@ use super::acts::{Act, Asking};
 use super::adding::Adding;
 use super::rights::{Port, Right, Scope};
 use std::collections::{BTreeMap, BTreeSet};
-use syscall_model::names::{self, Abi};
 use syscall_model::{
-    Addressed, Call, Observation, Outcome, Reached, SocketAddress, addressed, files, natives_of,
+    Addressed, Call, Observation, Outcome, Reached, SocketAddress, addressed, files, native_name,
 };
 
 /// What the kernel executes of each program beside it: its loader, and the interpreter behind `#!`
@@ -113,13 +112,7 @@ impl Touching {
 
     fn called(&mut self, call: &Call) {
         let Some(name) = call.name() else { return };
-        let name = match names::number(Abi::native(), name) {
-            Some(_) => name,
-            None => match natives_of(name).as_slice() {
-                [native] => native,
-                _ => name,
-            },
-        };
+        let name = native_name(name);
         let asking = Asking::of(call, name);
         self.signals(call, name);
         self.speaks(call, name);
