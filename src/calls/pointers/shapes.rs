@@ -13,6 +13,8 @@ use super::super::structs::StructKind as S;
 pub(super) enum Step {
     /// So many bytes that are the same.
     Keep(usize),
+    /// So many addresses or unsigned numbers of 32 bits, each as one of 64.
+    Words(usize),
     /// A number of this many bytes, as an unsigned one of so many.
     Grow(usize, usize),
     /// A signed number of 32 bits, as one of 64.
@@ -27,10 +29,7 @@ pub(super) enum Step {
     At(usize),
 }
 
-use Step::{At, Grow, Half, Keep, Limit, Long, Zero};
-
-/// An address or an unsigned number of 32 bits, as one of 64.
-const WORD: Step = Grow(4, 8);
+use Step::{At, Grow, Half, Keep, Limit, Long, Words, Zero};
 
 /// The layout of a structure, or of each element of an array.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +54,7 @@ const STAT64: &[Step] = &[
     At(88),
     Keep(8),
     At(20),
-    WORD,
+    Words(1),
     At(16),
     Keep(4),
     At(24),
@@ -65,21 +64,20 @@ const STAT64: &[Step] = &[
     Keep(8),
     At(44),
     Keep(8),
-    WORD,
+    Words(1),
     Keep(8),
     Long,
-    WORD,
+    Words(1),
     Long,
-    WORD,
+    Words(1),
     Long,
-    WORD,
+    Words(1),
     Zero(24),
 ];
 
 /// `struct compat_stat`.
 const STAT: &[Step] = &[
-    WORD,
-    WORD,
+    Words(2),
     At(10),
     Grow(2, 8),
     At(8),
@@ -88,98 +86,38 @@ const STAT: &[Step] = &[
     Grow(2, 4),
     Grow(2, 4),
     Zero(4),
-    WORD,
-    WORD,
-    WORD,
-    WORD,
+    Words(4),
     Long,
-    WORD,
+    Words(1),
     Long,
-    WORD,
+    Words(1),
     Long,
-    WORD,
+    Words(1),
     Zero(24),
 ];
 
-/// `struct compat_msghdr`.
-const MESSAGE: &[Step] = &[
-    WORD,
-    Keep(4),
-    Zero(4),
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    Keep(4),
-    Zero(4),
-];
 /// `struct compat_mmsghdr`.
 const ONE_OF_MESSAGES: &[Step] = &[
-    WORD,
+    Words(1),
     Keep(4),
     Zero(4),
-    WORD,
-    WORD,
-    WORD,
-    WORD,
+    Words(4),
     Keep(4),
     Zero(4),
     Keep(4),
     Zero(4),
 ];
+/// `struct compat_msghdr`, with which that begins.
+const MESSAGE: &[Step] = ONE_OF_MESSAGES.split_at(6).0;
 /// `struct compat_statfs64`, which is packed.
-const STATFS64: &[Step] = &[
-    WORD,
-    WORD,
-    Keep(48),
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-];
+const STATFS64: &[Step] = &[Words(2), Keep(48), Words(7)];
 /// `struct compat_statfs`.
-const STATFS: &[Step] = &[
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    Keep(8),
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-];
+const STATFS: &[Step] = &[Words(7), Keep(8), Words(7)];
 /// `struct compat_sysinfo`, but for what fills its end.
-const SYSINFO: &[Step] = &[
-    Long,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    WORD,
-    Keep(4),
-    Zero(4),
-    WORD,
-    WORD,
-    Keep(4),
-    Zero(4),
-];
+const SYSINFO: &[Step] = &[Long, Words(9), Keep(4), Zero(4), Words(2), Keep(4), Zero(4)];
 /// `struct compat_sigaction`, and `struct compat_old_sigaction`.
-const ACTION: &[Step] = &[WORD, WORD, WORD, Keep(8)];
-const OLD_ACTION: &[Step] = &[WORD, At(8), WORD, WORD, At(4), WORD];
+const ACTION: &[Step] = &[Words(3), Keep(8)];
+const OLD_ACTION: &[Step] = &[Words(1), At(8), Words(2), At(4), Words(1)];
 
 const fn same(kind: S) -> Option<Form> {
     Some(Form {
@@ -210,7 +148,7 @@ pub(super) fn form(call: &str, kind: S) -> Option<Form> {
         S::Id if matches!(call, "getresuid" | "getresgid") => None,
         S::Ids if !call.ends_with("32") => None,
         S::Offset if call == "sendfile" => of(4, &[Long]),
-        S::SignalSet if matches!(call, "sigprocmask" | "sigpending") => of(4, &[WORD]),
+        S::SignalSet if matches!(call, "sigprocmask" | "sigpending") => of(4, &[Words(1)]),
         S::Clock | S::Itimerspec | S::Remaining | S::Timespec | S::Timespecs => {
             match is_of_64_bits(call) {
                 true => Some(Form {
@@ -224,15 +162,15 @@ pub(super) fn form(call: &str, kind: S) -> Option<Form> {
             halved(kind, &[Long])
         }
         S::TimeOfDay | S::Timeval | S::Timevals | S::Usage => halved(kind, &[Long]),
-        S::Iovecs | S::SignalSetArgument => halved(kind, &[WORD]),
+        S::Iovecs | S::SignalSetArgument => halved(kind, &[Words(1)]),
         S::Limits if call == "prlimit64" => same(kind),
-        S::Limits if call == "getrlimit" => halved(kind, &[WORD]),
+        S::Limits if call == "getrlimit" => halved(kind, &[Words(1)]),
         S::Limits => halved(kind, &[Limit]),
         S::Message => of(28, MESSAGE),
         S::Messages => of(32, ONE_OF_MESSAGES),
         S::SignalAction if call == "sigaction" => of(16, OLD_ACTION),
         S::SignalAction => of(20, ACTION),
-        S::SignalStack => of(12, &[WORD, Keep(4), Zero(4), WORD]),
+        S::SignalStack => of(12, &[Words(1), Keep(4), Zero(4), Words(1)]),
         S::Stat if matches!(call, "stat" | "lstat" | "fstat") => of(64, STAT),
         S::Stat if call.ends_with("64") => of(96, STAT64),
         S::Statfs if call.ends_with("64") => of(84, STATFS64),
@@ -314,6 +252,11 @@ fn one_step(wide: &mut Vec<u8>, element: &[u8], place: &mut usize, step: Step) {
     };
     match step {
         Keep(n) => wide.extend(take(n)),
+        Words(n) => {
+            for _ in 0..n {
+                wide.extend(u64::from(word(take(4))).to_le_bytes());
+            }
+        }
         Grow(from, to) => {
             let length = wide.len();
             wide.extend(take(from));
