@@ -199,13 +199,7 @@ fn is_archive(piece: &Piece) -> io::Result<bool> {
     let head = piece.peek(0, 512)?;
     let packing = Packing::of(&head);
     // Zeros alone are the end of an archive, and what many disks begin with.
-    let mut begins = false;
-    let read: Result<(), TarError> = tar::each(head.as_slice(), End::Known, |_, _| {
-        begins = true;
-        Ok(())
-    });
-    // Behind its first header the archive goes on.
-    drop(read);
+    let begins = tar::begins(&head);
     let is_ustar = head.get(257..262) == Some(b"ustar");
     Ok(packing != Packing::None || begins || is_ustar || head.is_empty())
 }

@@ -116,6 +116,13 @@ pub(super) fn shown(path: &[u8]) -> String {
     format!("`{}`", perf_records::units::shown_path(Path::new(&path)))
 }
 
+/// Whether these are the first bytes of an archive that has an entry.
+pub(super) fn begins(head: &[u8]) -> bool {
+    let mut archive = Archive::new(head);
+    let first = archive.entries().map(|mut entries| entries.next());
+    matches!(first, Ok(Some(Ok(_))))
+}
+
 /// How an archive ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
