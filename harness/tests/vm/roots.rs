@@ -3,7 +3,7 @@
 
 mod project;
 
-use super::{NEW, can_tell, text, unpacked};
+use super::{NEW, booted, can_tell, can_tell_with, text, unpacked};
 use project::{Project, run, verdicts, with_scenarios};
 use std::process::Command;
 
@@ -58,9 +58,8 @@ rm \"$2\"/modules/kernel/net/9p/*.ko* \"$2\"/modules/kernel/fs/9p/*.ko*";
     run(copy
         .args(["-ec", script, "sh"])
         .args([&unpacked(), &project.at("work")]));
-    let words = ["matrix", "--kernels", "kernels.yaml", "--format", "json"];
     let two = ["-k", "less", "-k", "chosen", "scenarios"];
-    let output = project.harness(&[&words[..], &two].concat());
+    let output = project.matrix(&two);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
     let expected = [
@@ -110,15 +109,11 @@ fn a_kernel_for_clouds_that_has_no_9p_runs_scenarios() {
     let project = with_scenarios(&format!(
         "cloud: {{ suite: bookworm, package: linux-image-cloud-{arch}, root: ../root }}\n"
     ));
-    let words = [
-        "matrix",
-        "--kernels",
-        "kernels.yaml",
-        "--format",
-        "json",
-        "scenarios",
-    ];
-    let output = project.harness(&words);
+    let (status, _, said) = project.vm("cloud", "cat /etc/mark");
+    if !can_tell_with(booted(status, said)) {
+        return;
+    }
+    let output = project.matrix(&["scenarios"]);
     let said = text(&output.stderr);
     let expected = ["fails cloud fail", "from cloud pass", "plain cloud pass"];
     assert_eq!(verdicts(&output), expected, "{said}");
@@ -170,15 +165,7 @@ cut: { suite: bookworm, root: ../cut }
     let (status, out, said) = project.vm("whole", script);
     assert_eq!(status, Some(0), "{said}");
     assert!(out.starts_with("new\nwhole: "), "{out}");
-    let words = [
-        "matrix",
-        "--kernels",
-        "kernels.yaml",
-        "--format",
-        "json",
-        "scenarios",
-    ];
-    let output = project.harness(&words);
+    let output = project.matrix(&["scenarios"]);
     let said = text(&output.stderr);
     let results = [
         ["fail", "fail", "broken"],
@@ -212,8 +199,7 @@ larger: { suite: bookworm, root: ../root, share: initramfs, qemu: [-m, \"256\"] 
     );
     let large = std::fs::File::create(project.at("root/large")).expect("a file");
     large.set_len(140 << 20).expect("a size");
-    let words = ["matrix", "--kernels", "kernels.yaml", "--format", "json"];
-    let output = project.harness(&[&words[..], &["--filter", "plain", "scenarios"]].concat());
+    let output = project.matrix(&["--filter", "plain", "scenarios"]);
     let (out, said) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(99), "{out}{said}");
     let broken = ["told", "large", "larger"].map(|kernel| format!("plain {kernel} broken"));
@@ -238,8 +224,7 @@ read: { suite: bookworm, root: ../root }
     std::fs::copy(&from, &to).expect("a copy");
     std::fs::remove_file(&from).expect("a file");
     std::os::unix::fs::symlink(&to, &from).expect("a link");
-    let words = ["matrix", "--kernels", "kernels.yaml", "--format", "json"];
-    let output = project.harness(&[&words[..], &["scenarios/plain.yaml"]].concat());
+    let output = project.matrix(&["scenarios/plain.yaml"]);
     let (out, said) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(99), "{out}{said}");
     let broken = ["packed", "read"].map(|kernel| format!("plain {kernel} broken"));

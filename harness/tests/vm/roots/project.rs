@@ -83,6 +83,12 @@ impl Project {
         command.output().expect("the harness runs")
     }
 
+    /// Runs scenarios on the kernels of the list, or on those that more words choose.
+    pub(super) fn matrix(&self, words: &[&str]) -> Output {
+        let matrix = ["matrix", "--kernels", "kernels.yaml", "--format", "json"];
+        self.harness(&[&matrix[..], words].concat())
+    }
+
     pub(super) fn vm(&self, kernel: &str, script: &str) -> (Option<i32>, String, String) {
         let words = ["vm", "--kernels", "kernels.yaml", "-k", kernel, "--"];
         let output = self.harness(&[&words[..], &["sh", "-c", script]].concat());
