@@ -30,6 +30,7 @@ followed! {
     perf: "harness/docs/perf.md",
     policy: "harness/docs/policy.md",
     python_go: "harness/docs/python-go.md",
+    runners: "harness/docs/runners.md",
     rust: "harness/docs/rust.md",
     suite: "harness/docs/suite.md",
     trace: "harness/docs/trace.md",

@@ -11,7 +11,7 @@ const HARNESS: &str = env!("CARGO_BIN_EXE_harness");
 const REFUSED: &str = "`expect.confined.network` does not allow `127.0.0.1:9`";
 
 fn document() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/check.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/runners.md");
     std::fs::read_to_string(path).expect("the document")
 }
 
