@@ -4,12 +4,12 @@
 //! such a scenario is about another architecture, as one with `requires.arch` is.
 
 use super::requires::Lack;
-use crate::scenario::{Architecture, Expectations, Scenario, StepSpec};
+use crate::scenario::{Architecture, Expectations, Mark, Scenario, Since, StepSpec};
 use perf_records::glob::glob;
 use syscall_model::names::{self, Abi};
 
-/// Returns a requirement for each such name in what is expected and injected, and in the ends of
-/// spans; `native` is the convention of 64-bit programs here.
+/// Returns a requirement for each such name in what is expected and injected, in marks and in the
+/// ends of spans; `native` is the convention of 64-bit programs here.
 pub(super) fn absent_calls(scenario: &Scenario, native: Abi) -> Vec<Lack> {
     let mut absent: Vec<&str> = words(scenario)
         .into_iter()
@@ -54,7 +54,17 @@ fn words(scenario: &Scenario) -> Vec<&str> {
     let spans = spans.flat_map(|span| [&span.begin, &span.end]);
     let faults = scenario.faults.iter();
     let faults = faults.flat_map(|fault| [&fault.step].into_iter().chain(&fault.until));
-    let steps = expected.chain(delta).chain(spans).chain(faults);
+    let sections = scenario.sections.values();
+    let marks = sections.flat_map(|section| [&section.from, &section.to]);
+    let since = match &scenario.trace.since {
+        Since::Mark(mark) => Some(mark),
+        Since::Exec | Since::Main => None,
+    };
+    let marks = marks.chain(since).filter_map(|mark| match mark {
+        Mark::Step(step) => Some(step),
+        Mark::Written(_) => None,
+    });
+    let steps = expected.chain(delta).chain(spans).chain(faults).chain(marks);
     steps.map(|step: &StepSpec| step.event.as_str()).collect()
 }
 
@@ -123,6 +133,10 @@ mod tests {
                 "mkdir",
             ),
             ("faults: [{ rename: { from: a, error: EIO } }]", "rename"),
+            (
+                "sections: { s: { from: { step: mkdir }, to: done } }",
+                "mkdir",
+            ),
         ] {
             let path = std::path::Path::new("x.yaml");
             let read = crate::scenario::read(path, &format!("{events}{text}\n"));

@@ -77,7 +77,9 @@ impl Selection {
     /// Starts from nothing, or from everything where the first word is a negation or there is no
     /// word. A name that is not one of `native` may be tracefs's name for one (`newfstat`) or the
     /// name of a 32-bit call (`fstat64`), which is then chosen alone, as is an operation
-    /// (`socketcall.bind`). `=name` is that name without its relatives.
+    /// (`socketcall.bind`). `=name` is that name without its relatives. A name of x86-64 that
+    /// `native` lacks (`rename` on aarch64) adds the calls that do the same here (`renameat`,
+    /// `renameat2`), as the C library makes them; with `!` it takes none of them away.
     ///
     /// # Errors
     /// The first word that matches nothing, with the nearest names.
@@ -110,12 +112,29 @@ impl Selection {
                 for other in others.iter().filter(|_| !is_alone) {
                     selection.rows.set(*other, !negated);
                 }
+                if !is_alone && !negated {
+                    selection.add_natives(slot);
+                }
             }
             if is_match_all(positive) {
                 selection.others = !negated;
             }
         }
         Ok(selection)
+    }
+
+    /// Adds what does the same here as a call of 64-bit programs that this convention lacks.
+    fn add_natives(&mut self, slot: usize) {
+        let is_of = |abi| slot < names::ROW_COUNT && names::row_number(abi, slot).is_some();
+        if !is_of(Abi::X86_64) || is_of(self.native) {
+            return;
+        }
+        for native in relatives::rows_of_natives(self.native, slot) {
+            self.rows.set(*native, true);
+            for other in relatives::chosen_with(self.native, *native) {
+                self.rows.set(*other, true);
+            }
+        }
     }
 
     /// Whether call `nr` of convention `abi` may belong to the set; takes constant time. Of a call
@@ -315,6 +334,24 @@ mod tests {
         assert_eq!(names(&["rename*"]), ["rename", "renameat", "renameat2"]);
         assert_eq!(names(&["dup[23]"]), ["dup2", "dup3"]);
         assert_eq!(names(&["dup[!2]"]), ["dup3"]);
+    }
+
+    #[test]
+    fn a_name_that_aarch64_lacks_is_what_does_the_same_there() {
+        let chosen = |words: &[&str]| {
+            let selection = Selection::parse(words, Abi::Aarch64).expect("calls");
+            selection.names().collect::<Vec<_>>()
+        };
+        assert_eq!(chosen(&["rename"]), ["renameat", "renameat2"]);
+        assert_eq!(chosen(&["dup2", "close"]), ["dup3", "close"]);
+        assert_eq!(chosen(&["*fork"]), ["clone"]);
+        assert_eq!(chosen(&["=rename", "close"]), ["close"]);
+        // What is taken away is the name alone.
+        assert_eq!(chosen(&["unlinkat", "!unlink"]), ["unlinkat"]);
+        // Of 32-bit programs' names nothing is added.
+        assert_eq!(chosen(&["fstat64", "close"]), ["close"]);
+        assert_eq!(names(&["rename"]), ["rename"]);
+        assert_eq!(names(&["fstat64", "close"]), ["close"]);
     }
 
     #[test]
