@@ -53,6 +53,11 @@ pub(crate) struct Arguments {
     /// them: `harness policy --from DIR` makes a policy for all of these kernels
     #[arg(long, value_name = "DIR", conflicts_with = "bisect")]
     save: Option<PathBuf>,
+    /// Compare the architectures of the list, too: each kernel of a further one with that of the
+    /// first in the list that has the same version, or the last of either where none has. Where
+    /// only the ABI makes the difference (`rename` is `renameat` there), it is told as such
+    #[arg(long, conflicts_with = "bisect")]
+    across_arch: bool,
     /// Search the list, from the kernel GOOD to the kernel BAD behind it, for the first on which
     /// scenarios fail that pass on GOOD
     #[arg(long, value_name = "GOOD..BAD", conflicts_with_all = ["kernel", "update"])]
@@ -122,6 +127,7 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
         machine: arguments.size.machine_until(stop.clone()),
         is_terminal: guests::is_terminal(),
         folders: folders.unwrap_or_default(),
+        is_across: arguments.across_arch,
         columns: Mutex::default(),
     };
     if let Some(history) = history {

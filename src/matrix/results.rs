@@ -246,6 +246,8 @@ pub struct Matrix {
     pub columns: Vec<Column>,
     /// The scenarios by name.
     pub scenarios: Vec<String>,
+    /// Whether kernels of different architectures are compared.
+    pub(super) is_across: bool,
 }
 
 /// A result that is not the same everywhere, or not a pass anywhere; with all kernels and scenarios
@@ -295,7 +297,15 @@ impl Matrix {
         Self {
             columns,
             scenarios: scenarios.into_iter().collect(),
+            is_across: false,
         }
+    }
+
+    /// The same with kernels of different architectures [compared](Self::steps), too.
+    #[must_use]
+    pub fn across_architectures(mut self) -> Self {
+        self.is_across = true;
+        self
     }
 
     /// A scenario's row, in the order of the kernels.

@@ -45,9 +45,10 @@ pub struct Seen {
 
 impl Matrix {
     /// Returns each upgrade, in the order of the list. A kernel that broke is left out: the next is
-    /// compared with the one before. Kernels of different architectures are not compared: their
-    /// programs make other calls. Guests are compared with guests, as the host is another machine;
-    /// a guest and the host are compared only if there is no earlier kernel of the same kind.
+    /// compared with the one before. Kernels of different architectures are compared behind all
+    /// upgrades, and only if [asked for](Self::across_architectures): their programs make other
+    /// calls. Guests are compared with guests, as the host is another machine; a guest and the
+    /// host are compared only if there is no earlier kernel of the same kind.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         let pairs = self.neighbours().into_iter();
@@ -70,6 +71,9 @@ impl Matrix {
                 if is_plain(before) || is_plain(after) || before.is_as(after) {
                     continue;
                 }
+                if upgrade::differ_by_abi_alone((&from.facts, before), (&to.facts, after)) {
+                    continue;
+                }
                 for column in [from, to] {
                     let scenarios = all.entry(column.kernel.clone()).or_default();
                     scenarios.insert(scenario.clone());
@@ -89,6 +93,9 @@ impl Matrix {
             let is_alike = |it: &&&Column| it.facts.on_host == to.facts.on_host;
             let from = earlier.iter().rev().find(is_alike).or(earlier.last());
             pairs.extend(from.map(|from| (*from, *to)));
+        }
+        if self.is_across {
+            pairs.extend(pairs_across(&whole));
         }
         pairs
     }
@@ -127,8 +134,40 @@ impl Matrix {
     }
 }
 
+/// Each kernel of a further architecture with one of the list's first architecture: the last of the
+/// same version; where no version is the same, the last of either.
+fn pairs_across<'a>(whole: &[&'a Column]) -> Vec<(&'a Column, &'a Column)> {
+    let Some(first) = whole.first().map(|column| &column.facts.arch) else {
+        return Vec::new();
+    };
+    let (bases, others): (Vec<&Column>, Vec<&Column>) =
+        whole.iter().partition(|column| column.facts.arch == *first);
+    let version = |column: &Column| kernel_version(&column.facts.release);
+    let same = others.iter().filter_map(|to| {
+        let mut bases = bases.iter().rev();
+        let from = bases.find(|from| version(from).is_some() && version(from) == version(to))?;
+        Some((*from, *to))
+    });
+    let mut pairs: Vec<_> = same.collect();
+    for to in others.iter().rev() {
+        let is_there = |it: &(&Column, &Column)| it.1.facts.arch == to.facts.arch;
+        if !pairs.iter().any(is_there) {
+            pairs.extend(bases.last().map(|from| (*from, *to)));
+        }
+    }
+    pairs
+}
+
+/// `6.1` of `6.1.0-50-arm64`.
+fn kernel_version(release: &str) -> Option<(u32, u32)> {
+    let mut parts = release.split(['.', '-']).map(str::parse);
+    Some((parts.next()?.ok()?, parts.next()?.ok()?))
+}
+
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may panic")]
+
     use super::*;
 
     fn column(kernel: &str, cells: &[(&str, &str, &str)]) -> Column {
@@ -183,6 +222,7 @@ mod tests {
         for column in &mut columns {
             let is_arm = column.kernel.starts_with("arm64");
             column.facts.arch = if is_arm { "arm64" } else { "amd64" }.to_owned();
+            column.facts.release = column.kernel.trim_start_matches("arm64-").to_owned();
         }
         let matrix = Matrix::new(columns.into(), []);
         let shown: Vec<String> = matrix
@@ -192,6 +232,45 @@ mod tests {
             .collect();
         assert_eq!(shown, ["6.1 -> 7.2: 0", "arm64-6.1 -> arm64-7.2: 0"]);
         assert!(matrix.in_doubt().is_empty());
+        // What `close(3)` and `close(9)` differ in is no matter of the ABI.
+        let across = matrix.across_architectures();
+        let steps = across.steps().into_iter().skip(2);
+        let shown: Vec<String> = steps
+            .map(|step| format!("{} -> {}: {}", step.from, step.to, step.changes.len()))
+            .collect();
+        assert_eq!(shown, ["6.1 -> arm64-6.1: 1", "7.2 -> arm64-7.2: 1"]);
+        assert_eq!(across.in_doubt().len(), 4);
+    }
+
+    #[test]
+    fn of_architectures_without_a_common_version_the_last_kernels_are_compared() {
+        let mut columns = ["6.1", "6.12", "arm64-5.10", "arm64-7.2"]
+            .map(|kernel| column(kernel, &[("a", "pass", "a() = 0")]));
+        for column in columns.iter_mut().skip(2) {
+            column.facts.arch = "arm64".to_owned();
+            column.facts.release = column.kernel.trim_start_matches("arm64-").to_owned();
+        }
+        let matrix = Matrix::new(columns.into(), []).across_architectures();
+        let last = matrix.steps().pop().unwrap();
+        assert_eq!((&*last.from, &*last.to), ("6.12", "arm64-7.2"));
+        assert_eq!(matrix.steps().len(), 3);
+    }
+
+    #[test]
+    fn what_the_abi_alone_makes_different_is_not_in_doubt() {
+        let mut columns = [
+            ("6.1", "unlink(\\\"x\\\") = 0"),
+            ("arm64-6.1", "unlinkat(AT_FDCWD, \\\"x\\\", 0) = 0"),
+        ]
+        .map(|(kernel, trace)| column(kernel, &[("a", "pass", trace)]));
+        columns[0].facts.arch = "amd64".to_owned();
+        columns[1].facts.arch = "arm64".to_owned();
+        columns[1].facts.release = "6.1.0".to_owned();
+        let matrix = Matrix::new(columns.into(), []).across_architectures();
+        assert!(matrix.in_doubt().is_empty());
+        let [step] = <[Step; 1]>::try_from(matrix.steps()).unwrap();
+        let classes: Vec<&str> = step.changes.iter().map(|it| it.class.word()).collect();
+        assert_eq!(classes, ["architecture"]);
     }
 
     #[test]

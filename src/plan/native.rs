@@ -19,7 +19,7 @@ pub(super) fn absent_calls(scenario: &Scenario, native: Abi) -> Vec<Lack> {
     absent.dedup();
     let own = Architecture::OWN.word();
     let lack = |word| {
-        Lack::of_machine(format!(
+        Lack::of_architecture(format!(
             "needs the call `{word}`, which {own} does not have"
         ))
     };
@@ -64,7 +64,11 @@ fn words(scenario: &Scenario) -> Vec<&str> {
         Mark::Step(step) => Some(step),
         Mark::Written(_) => None,
     });
-    let steps = expected.chain(delta).chain(spans).chain(faults).chain(marks);
+    let steps = expected
+        .chain(delta)
+        .chain(spans)
+        .chain(faults)
+        .chain(marks);
     steps.map(|step: &StepSpec| step.event.as_str()).collect()
 }
 
@@ -134,7 +138,7 @@ mod tests {
             ),
             ("faults: [{ rename: { from: a, error: EIO } }]", "rename"),
             (
-                "sections: { s: { from: { step: mkdir }, to: done } }",
+                "sections: { s: { from: { mkdir: { path: a } }, to: done } }",
                 "mkdir",
             ),
         ] {

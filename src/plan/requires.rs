@@ -14,8 +14,9 @@ use syscall_model::names::Abi;
 pub enum LackOf {
     /// In the kernel: its version, its events, its features.
     Kernel,
-    /// In the machine apart from its kernel: programs, rights, settings, processors; or in a
-    /// recording.
+    /// In its architecture, whatever the kernel: calls that this one does not have.
+    Architecture,
+    /// In the machine apart from its kernel: programs, rights, settings; or in a recording.
     Machine,
     /// In what a recording says of its machine: whether that lacked it is not known.
     Recording,
@@ -36,6 +37,15 @@ impl Lack {
         let text = text.into();
         Self {
             of: LackOf::Kernel,
+            text,
+        }
+    }
+
+    /// Says that no machine of this architecture has it.
+    pub(super) fn of_architecture(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self {
+            of: LackOf::Architecture,
             text,
         }
     }
@@ -123,7 +133,7 @@ fn lacking(
         && arch != Architecture::OWN
     {
         let (wanted, own) = (arch.word(), Architecture::OWN.word());
-        lacking.push((LackOf::Machine, format!("{wanted}, this is {own}")));
+        lacking.push((LackOf::Architecture, format!("{wanted}, this is {own}")));
     }
     if let Some(range) = needs.kernel
         && !KernelVersion::of_release(facts.release).is_some_and(|version| range.contains(version))

@@ -136,7 +136,7 @@ pub(super) fn ready(
 fn refused(lacks: Vec<Lack>) -> Vec<Finding> {
     let finding = |lack: Lack| match lack.of {
         LackOf::Recording => Finding::unknown(About::Machine, lack.text),
-        LackOf::Kernel | LackOf::Machine => lack.into(),
+        LackOf::Kernel | LackOf::Architecture | LackOf::Machine => lack.into(),
     };
     lacks.into_iter().map(finding).collect()
 }

@@ -64,6 +64,21 @@ pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<
     changes
 }
 
+/// Returns the lines that two traces have in common, each with its task in the first.
+pub(super) fn alike<'a>(
+    first: &TraceText<'a>,
+    second: &TraceText<'a>,
+) -> Vec<(&'a str, Line<'a>, Line<'a>)> {
+    let mut all = Vec::new();
+    for laid in laid_out(first, second) {
+        if let Laid::Both(both) = laid {
+            let same = both.pairs.into_iter().filter(|pair| pair.is_same);
+            all.extend(same.filter_map(|pair| Some((both.old.task, pair.first?, pair.second?))));
+        }
+    }
+    all
+}
+
 /// An element of the alignment.
 pub(super) enum Laid<'t, 'a> {
     First(&'t Block<'a>),
@@ -313,7 +328,7 @@ fn lines<'a>(
             translated.get(other),
         ) {
             (Some(before), Some(after), Some(text)) if before.name == after.name => {
-                LINE + alike(before.text, text)
+                LINE + likeness(before.text, text)
             }
             _ => 0,
         }
@@ -332,7 +347,7 @@ fn lines<'a>(
 }
 
 /// Returns how much of two texts is equal at their beginnings and ends, from 0 to 31.
-fn alike(first: &str, second: &str) -> u32 {
+fn likeness(first: &str, second: &str) -> u32 {
     let (first, second) = (first.as_bytes(), second.as_bytes());
     let same = |it: &(&u8, &u8)| it.0 == it.1;
     let head = first.iter().zip(second).take_while(same).count();

@@ -1,6 +1,7 @@
 //! Classifies why the answers of two runs differ.
 
-use super::align::{Change, aligned};
+use super::abi::{self, Across, Forms};
+use super::align::{Change, aligned, alike};
 use super::ends;
 use super::lines::{Line, TraceText};
 use super::pseudo::told_otherwise;
@@ -14,6 +15,8 @@ pub(super) struct Told<'a> {
     base: &'a Facts,
     other: &'a Facts,
     settings: Vec<Differing<'a>>,
+    /// Where the two are of different architectures.
+    across: Option<Across>,
 }
 
 impl<'a> Told<'a> {
@@ -22,6 +25,7 @@ impl<'a> Told<'a> {
             base,
             other,
             settings: Differing::between(base, other),
+            across: Across::of(&base.arch, &other.arch),
         }
     }
 
@@ -51,18 +55,32 @@ pub(super) fn compare(base: (&Facts, &Answer), other: (&Facts, &Answer)) -> Vec<
     all
 }
 
+/// Whether two runs ended alike, and whatever their traces differ in is a matter of the
+/// architectures' ABI.
+#[must_use]
+pub fn differ_by_abi_alone(base: (&Facts, &Answer), other: (&Facts, &Answer)) -> bool {
+    let is_of_abi = |found: &Difference| found.class == Class::Architecture;
+    base.1.verdict == other.1.verdict && compare(base, other).iter().all(is_of_abi)
+}
+
 fn of_traces(told: &Told<'_>, before: &Answer, after: &Answer) -> Vec<Difference> {
     // A run that did not come to its end has no trace to compare.
     if before.trace == after.trace || before.trace.is_empty() || after.trace.is_empty() {
         return Vec::new();
     }
-    let traces = (
-        TraceText::read(&before.trace),
-        TraceText::read(&after.trace),
-    );
-    let changes = aligned(&traces.0, &traces.1);
+    let traces = [before, after].map(|answer| TraceText::read(&answer.trace));
+    let forms = told.across.map(|_| [&traces[0], &traces[1]].map(Forms::of));
+    let [mut first, mut second] = traces;
+    if let Some([before, after]) = &forms {
+        before.put(&mut first);
+        after.put(&mut second);
+    }
+    let changes = aligned(&first, &second);
     let has_root = changes.iter().any(is_refused);
-    let mut all: Vec<Difference> = Vec::new();
+    let mut all: Vec<Difference> = match told.across {
+        Some(_) => of_abi(&first, &second),
+        None => Vec::new(),
+    };
     // For each task, the difference that the later ones in it follow from.
     let mut root: Option<(&str, usize)> = None;
     let mut last_root = None;
@@ -88,6 +106,26 @@ fn of_traces(told: &Told<'_>, before: &Answer, after: &Answer) -> Vec<Difference
     if let Some(root) = last_root.and_then(|place| all.get_mut(place)) {
         for follows in waiting {
             root.evidence.extend(follows.evidence);
+        }
+    }
+    all
+}
+
+/// Returns what only the ABI makes of lines that say the same.
+fn of_abi(first: &TraceText<'_>, second: &TraceText<'_>) -> Vec<Difference> {
+    let mut all = Vec::new();
+    for (task, before, after) in alike(first, second) {
+        if let Some(what) = abi::said(&before, &after) {
+            let evidence = [('-', before), ('+', after)];
+            let found = Difference {
+                class: Class::Architecture,
+                within: Within::Traces,
+                what: what.into(),
+                evidence: evidence
+                    .map(|(sign, line)| format!("{sign} {task} {}", line.shown()))
+                    .into(),
+            };
+            add(&mut all, found);
         }
     }
     all
@@ -189,18 +227,24 @@ impl Told<'_> {
         let is_absent =
             line.is_event() && !without.events.is_empty() && !without.events.contains_key(name);
         let blamed = self.blamed(Ends::of(name, lines));
+        let is_of_abi = self.across.is_some_and(|across| match sign {
+            '-' => abi::is_alone(name, across.base, across.other),
+            _ => abi::is_alone(name, across.other, across.base),
+        });
         let class = match (line.is_event(), is_absent) {
             (_, true) => Class::Absent,
+            _ if is_of_abi => Class::Architecture,
             _ if !blamed.is_empty() => Class::Environment,
             (true, false) => Class::Behaviour,
             (false, _) => Class::Path,
         };
         let what = match (is_absent, sign) {
             (true, _) => format!("the kernel {} has no event `{name}`", without.release).into(),
+            _ if is_of_abi => format!("{} has no call `{name}`", without.arch).into(),
             (false, '-') => What::Less(format!("`{name}`")),
             (false, _) => What::More(format!("`{name}`")),
         };
-        let mut evidence = vec![format!("{sign} {task} {}", line.text)];
+        let mut evidence = vec![format!("{sign} {task} {}", line.shown())];
         if class == Class::Environment {
             evidence.extend(blamed);
         }
@@ -216,8 +260,8 @@ impl Told<'_> {
     fn of_both(&self, task: &str, before: &Line<'_>, after: &Line<'_>) -> Difference {
         let name = before.name;
         let mut evidence = vec![
-            format!("- {task} {}", before.text),
-            format!("+ {task} {}", after.text),
+            format!("- {task} {}", before.shown()),
+            format!("+ {task} {}", after.shown()),
         ];
         if is_count(before) && is_count(after) {
             let class = match before.is_event() {

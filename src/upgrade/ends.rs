@@ -41,6 +41,7 @@ fn is_of_trace(finding: &Finding) -> bool {
         | About::File(_)
         | About::Crash
         | About::Kernel
+        | About::Architecture
         | About::Machine => false,
     }
 }

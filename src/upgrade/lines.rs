@@ -33,6 +33,20 @@ impl<'a> Line<'a> {
         Self { name, text, whole }
     }
 
+    /// The same line, to be compared as another text.
+    pub(super) fn in_form(&self, form: &'a str) -> Self {
+        let whole = self.whole;
+        Self {
+            whole,
+            ..Self::of(form)
+        }
+    }
+
+    /// The line as its trace has it, without the blanks before it.
+    pub(super) fn shown(&self) -> &'a str {
+        self.whole.trim_start()
+    }
+
     /// Whether it is an event and no call.
     #[must_use]
     pub fn is_event(&self) -> bool {

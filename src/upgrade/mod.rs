@@ -13,9 +13,11 @@
 //! | [`Class::Absent`] | a requirement that is unmet; a call that ends with `ENOSYS`; an event that only one kernel has | the requirement, the line |
 //! | [`Class::Layout`] | an event's fields, where its format is another | the fields that came, went or moved |
 //! | [`Class::Environment`] | what the guest is set to: sysctls, filters of calls, what is installed, how slow it is; what files of `/sys` and `/proc` tell of the machine; that one is the host and the other a guest | the settings that differ, the file |
+//! | [`Class::Architecture`] | another call that says the same, between architectures | both lines |
 //! | [`Class::Path`] | other calls are made | the lines that only one has |
 //! | [`Class::Behaviour`] | the same calls with other arguments or results; another end | both lines |
 
+mod abi;
 mod align;
 mod classify;
 mod ends;
@@ -30,6 +32,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_abi;
+#[cfg(test)]
 mod tests_ends;
 #[cfg(test)]
 mod tests_lines;
@@ -40,6 +44,7 @@ mod tests_rows;
 mod verdicts;
 
 pub use align::{Change, aligned};
+pub use classify::differ_by_abi_alone;
 pub use ends::fail_otherwise;
 pub use explain::explain;
 pub use lines::{Line, TraceText};
@@ -107,18 +112,21 @@ pub enum Class {
     Absent,
     /// The kernel's settings, or the system around it.
     Environment,
+    /// Only the ABI of another architecture makes the difference.
+    Architecture,
     /// It also varies on one kernel.
     Noise,
 }
 
 impl Class {
     /// All of them, the gravest first.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Behaviour,
         Self::Path,
         Self::Layout,
         Self::Absent,
         Self::Environment,
+        Self::Architecture,
         Self::Noise,
     ];
 
@@ -131,6 +139,7 @@ impl Class {
             Self::Layout => "event layout",
             Self::Absent => "not there",
             Self::Environment => "environment",
+            Self::Architecture => "architecture",
             Self::Noise => "noise",
         }
     }
@@ -144,6 +153,7 @@ impl Class {
             Self::Layout => "the tracing ABI moved: an event has other fields",
             Self::Absent => "an event, a call or a feature is not in this kernel",
             Self::Environment => "what the kernel is set to or runs in differs, not what it does",
+            Self::Architecture => "the ABI of the other architecture says the same otherwise",
             Self::Noise => "it varies from run to run on one kernel too",
         }
     }

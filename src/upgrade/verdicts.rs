@@ -13,10 +13,15 @@ pub(super) fn unmet(before: &Answer, after: &Answer) -> Option<Difference> {
         (_, "skipped") => ('+', after),
         _ => return None,
     };
-    let mut about = skipped.findings.iter().map(|finding| &finding.about);
-    let class = match about.any(|about| *about == About::Kernel) {
-        true => Class::Absent,
-        false => Class::Environment,
+    let is_about = |about| skipped.findings.iter().any(|it| it.about == about);
+    let class = match (
+        is_about(About::Kernel),
+        is_about(About::Architecture),
+        is_about(About::Machine),
+    ) {
+        (true, ..) => Class::Absent,
+        (false, true, false) => Class::Architecture,
+        _ => Class::Environment,
     };
     let findings = skipped.findings.iter();
     Some(Difference {

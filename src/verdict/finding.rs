@@ -76,6 +76,8 @@ pub enum About {
     Crash,
     /// The kernel, its events and features.
     Kernel,
+    /// The architecture, and which calls it has.
+    Architecture,
     /// The machine apart from its kernel: programs, rights, settings.
     Machine,
 }
@@ -179,7 +181,9 @@ impl Finding {
         if self.detail.line.is_none() {
             let expect = || KeyPath::root().key("expect");
             let at = match &self.about {
-                About::Run | About::Kernel | About::Machine => KeyPath::root(),
+                About::Run | About::Kernel | About::Architecture | About::Machine => {
+                    KeyPath::root()
+                }
                 About::Events => expect(),
                 About::Section(name) => expect().key("sections").key(name),
                 About::Confined(realm) => expect().key("confined").key(realm),
@@ -254,6 +258,7 @@ impl From<Lack> for Finding {
     fn from(lack: Lack) -> Self {
         let about = match lack.of {
             LackOf::Kernel => About::Kernel,
+            LackOf::Architecture => About::Architecture,
             LackOf::Machine | LackOf::Recording => About::Machine,
         };
         Self::new(Kind::Unmet, about, lack.text)

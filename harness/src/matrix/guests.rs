@@ -35,6 +35,8 @@ pub(super) struct Suite<'a> {
     pub(super) is_terminal: bool,
     /// Where the records of each kernel are kept, if they are.
     pub(super) folders: BTreeMap<String, PathBuf>,
+    /// Whether architectures are compared.
+    pub(super) is_across: bool,
     /// The kernels so far, those that are under way too.
     pub(super) columns: Mutex<Vec<Column>>,
 }
@@ -87,7 +89,7 @@ impl Suite<'_> {
     pub(super) fn so_far(&self) -> Matrix {
         let mut columns = self.with(|columns| columns.clone());
         if self.machine.stop.is_asked() {
-            let in_doubt = Matrix::new(columns.clone(), []).in_doubt();
+            let in_doubt = self.matrix(columns.clone()).in_doubt();
             for column in &mut columns {
                 let mut scenarios = in_doubt.get(&column.kernel).into_iter().flatten();
                 // Whether they vary is not known.
@@ -97,7 +99,15 @@ impl Suite<'_> {
                 }
             }
         }
-        Matrix::new(columns, self.scenarios.iter().cloned())
+        self.matrix(columns)
+    }
+
+    fn matrix(&self, columns: Vec<Column>) -> Matrix {
+        let matrix = Matrix::new(columns, self.scenarios.iter().cloned());
+        match self.is_across {
+            true => matrix.across_architectures(),
+            false => matrix,
+        }
     }
 
     /// Returns the command for a kernel, which keeps its records in a folder.

@@ -59,7 +59,7 @@ fn a_scenario_of_another_architecture_is_skipped() {
     let own = Architecture::OWN.word();
     match resolve_text(&format!("requires: {{ arch: {other} }}")) {
         Resolved::Unmet(lacks) => {
-            assert_eq!(lacks[0].of, LackOf::Machine);
+            assert_eq!(lacks[0].of, LackOf::Architecture);
             assert_eq!(texts(lacks), [format!("needs {other}, this is {own}")]);
         }
         found => panic!("{found:?}"),

@@ -100,6 +100,7 @@ const fn slug(class: Class) -> &'static str {
         Class::Layout => "layout",
         Class::Absent => "absent",
         Class::Environment => "environment",
+        Class::Architecture => "architecture",
         Class::Noise => "noise",
     }
 }
