@@ -138,7 +138,7 @@ mod tests {
             ),
             ("faults: [{ rename: { from: a, error: EIO } }]", "rename"),
             (
-                "sections: { s: { from: { mkdir: { path: a } }, to: done } }",
+                "sections: { s: { from: { mkdir: { path: a } }, to: done } }\nexpect: { sections: { s: { never: [openat] } } }",
                 "mkdir",
             ),
         ] {
