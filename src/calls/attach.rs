@@ -2,6 +2,7 @@
 //! signals that interrupt it.
 
 use super::call::{Observation, Outcome};
+use super::many::made_as;
 use super::pointers;
 use super::thread::{Early, is_one_of, settle, signalled};
 use super::track::Tracker;
@@ -46,7 +47,7 @@ impl Tracker {
         let pending = pending.filter(|pending| pending.is_read_as(abi, number));
         let returned = thread.returned.as_mut();
         match (part, pending, returned, &mut thread.early) {
-            (Part::Exit, _, Some(call), _) if (call.abi, call.number) == (abi, number) => {
+            (Part::Exit, _, Some(call), _) if (call.abi, call.number) == made_as(abi, number) => {
                 call.memory.extend(memory);
                 if !matches!(call.outcome, Outcome::Interrupted { .. }) {
                     settle(thread, out);

@@ -3,6 +3,7 @@
 use super::files::Files;
 use super::injected::Injected;
 use super::kinds::{ReturnKind, return_kind};
+use super::many;
 use super::mappings::Places;
 use super::names::{self, Abi};
 use super::relatives;
@@ -158,17 +159,33 @@ pub struct Call {
 }
 
 impl Call {
-    /// The call's name in its convention, if the number has one.
+    /// The call's name in its convention, if the number has one: that of the call that it stands
+    /// for, where its arguments are known.
     #[must_use]
     pub fn name(&self) -> Option<&'static str> {
         names::name_of(self.abi, self.number)
     }
 
-    /// The name of the operation, of a call that is many: `socketcall.bind`.
+    /// The convention and number that it was made by; it is told by another where it stands for a
+    /// call that has one.
+    #[must_use]
+    pub fn made_as(&self) -> (Abi, i32) {
+        many::made_as(self.abi, self.number)
+    }
+
+    /// The name of the operation, of a call that is many: `socketcall.bind`. It may be told as the
+    /// call that it stands for.
     #[must_use]
     pub fn operation(&self) -> Option<&'static str> {
         let [first, ..] = self.entry.args()?;
         relatives::operation(self.abi, self.number, *first).map(|operation| operation.name)
+    }
+
+    /// Whether it stands for a call whose arguments are not known.
+    #[must_use]
+    pub fn is_untold(&self) -> bool {
+        let number = u32::try_from(self.number).ok();
+        number.is_some_and(|number| many::which(self.abi, number).is_some())
     }
 
     /// What its operation returns, of a call that is many.

@@ -1,12 +1,14 @@
 //! Calls of which no argument is what they move, or whom they address.
 
+use super::relatives::native_name;
+
 /// Whether a call moves contents that none of its arguments are: from one descriptor to another, or
 /// told by an array of pieces or a message (`struct iovec`, `struct msghdr`, `struct msgbuf`). A
 /// record does not have them.
 #[must_use]
 pub fn moves_gathered(name: &str) -> bool {
     matches!(
-        name,
+        native_name(name),
         "readv"
             | "writev"
             | "preadv"
@@ -20,7 +22,6 @@ pub fn moves_gathered(name: &str) -> bool {
             | "msgrcv"
             | "msgsnd"
             | "sendfile"
-            | "sendfile64"
             | "splice"
             | "tee"
     ) || names_address_in_header(name)
@@ -29,9 +30,10 @@ pub fn moves_gathered(name: &str) -> bool {
 /// Whether a call has the address of a peer in the header of a message (`msg_name`).
 #[must_use]
 pub fn names_address_in_header(name: &str) -> bool {
-    let name = name.strip_prefix("socketcall.").unwrap_or(name);
-    let name = name.strip_suffix("_time64").unwrap_or(name);
-    matches!(name, "sendmsg" | "recvmsg" | "sendmmsg" | "recvmmsg")
+    matches!(
+        native_name(name),
+        "sendmsg" | "recvmsg" | "sendmmsg" | "recvmmsg"
+    )
 }
 
 #[cfg(test)]

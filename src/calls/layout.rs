@@ -8,6 +8,7 @@
 //! `arch/arm64/kernel/sys32.c` and its `include/asm/unistd32.h`, where two words that are one begin
 //! at an even register.
 
+use super::many;
 use super::names::{self, Abi};
 use super::relatives;
 use std::collections::HashMap;
@@ -39,20 +40,20 @@ pub(super) struct Layout {
     pub(super) returns: bool,
 }
 
-const SAME: Layout = Layout {
+pub(super) const SAME: Layout = Layout {
     words: &[],
     rest: true,
     returns: true,
 };
 
 /// Nothing of it is in registers.
-const HIDDEN: Layout = Layout {
+pub(super) const HIDDEN: Layout = Layout {
     words: &[],
     rest: false,
     returns: true,
 };
 
-const fn are(words: &'static [Word]) -> Layout {
+pub(super) const fn are(words: &'static [Word]) -> Layout {
     Layout {
         words,
         rest: false,
@@ -61,7 +62,7 @@ const fn are(words: &'static [Word]) -> Layout {
 }
 
 /// The same words, another result.
-const fn but_its_result(layout: Layout) -> Layout {
+pub(super) const fn but_its_result(layout: Layout) -> Layout {
     Layout {
         returns: false,
         ..layout
@@ -186,6 +187,9 @@ const ARM: &[(&str, Layout)] = {
 pub(super) fn layout(abi: Abi, number: i32) -> Option<&'static Layout> {
     static OF_I386: LazyLock<HashMap<u32, Layout>> = LazyLock::new(|| by_number(Abi::I386, I386));
     static OF_ARM: LazyLock<HashMap<u32, Layout>> = LazyLock::new(|| by_number(Abi::Arm, ARM));
+    if many::place(abi, number).is_some() {
+        return many::of(number).map(|told| &told.layout);
+    }
     let all = match abi {
         Abi::I386 => &OF_I386,
         Abi::Arm => &OF_ARM,
@@ -246,7 +250,7 @@ pub fn native_words(abi: Abi, number: i32, words: [u64; 6]) -> [u64; 6] {
         return words;
     };
     let low = words.map(|word| word & 0xffff_ffff);
-    if names::name_of(abi, number).is_some_and(relatives::is_many) {
+    if u32::try_from(number).is_ok_and(|number| many::which(abi, number).is_some()) {
         return low;
     }
     let at = |place: u8| low.get(usize::from(place)).copied().unwrap_or_default();

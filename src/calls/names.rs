@@ -8,6 +8,7 @@
 //! all of them: `syscalls` 0.8.1 ends at 468 and names 64-bit-time calls that aarch64 does not
 //! have, `syscall-numbers` 4.0.3 lacks or renames eighteen calls of i386.
 
+use super::many;
 use std::sync::OnceLock;
 
 /// A calling convention: which table the number of a system call is looked up in.
@@ -173,6 +174,7 @@ pub(super) const ROW_COUNT: usize = ROWS.len();
 pub(super) fn row(abi: Abi, nr: u32) -> Option<usize> {
     let abi = match abi {
         Abi::X86_64 if nr & X32_BIT != 0 => Abi::X32,
+        Abi::I386 if many::is_told(nr) => return many::row_told(nr),
         other => other,
     };
     let row = *SLOT_ROWS[abi.column()].get(slot(abi, nr)?)?;

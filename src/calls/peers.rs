@@ -1,7 +1,6 @@
 //! The socket addresses that calls name and are told, by their parts.
 
 use super::constants::{Constants, tables};
-use super::many::{Given, address_given};
 use super::memory::{Behind, Memory, Moment, Piece, State};
 use super::{Call, Outcome};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -129,14 +128,8 @@ pub fn addressed(call: &Call, name: &str) -> Option<Addressed> {
         return Some(Addressed::Unread);
     };
     // The words of such a call are the operation and where its arguments are.
-    if call.operation().is_some() {
-        return Some(match address_given(call) {
-            Some(Given::Bytes(bytes)) => {
-                SocketAddress::of(bytes).map_or(Addressed::Unread, Addressed::At)
-            }
-            Some(Given::Nothing) if !is_told => Addressed::Nothing,
-            _ => Addressed::Unread,
-        });
+    if call.is_untold() {
+        return Some(Addressed::Unread);
     }
     if args.get(*place).is_none_or(|word| *word == 0) {
         return Some(Addressed::Nothing);

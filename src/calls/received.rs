@@ -24,7 +24,7 @@ pub fn received(call: &Call, name: &str) -> Option<Received> {
         return None;
     }
     // Which socket and which message it is, its arguments in memory say.
-    if call.operation().is_some() {
+    if call.is_untold() {
         return Some(Received {
             descriptors: None,
             is_of_pair: false,

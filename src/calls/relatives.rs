@@ -15,6 +15,7 @@
 //! `ipc/syscall.c` (`ipc`). A row whose native call has no such name either is followed further:
 //! `stat64` of arm is `stat`, which aarch64 does not have, and that is `newfstatat`.
 
+use super::many;
 use super::names::{self, Abi, OfEach};
 use std::sync::LazyLock;
 
@@ -24,11 +25,11 @@ pub(super) struct Operation {
     /// The call that takes it.
     pub(super) of: &'static str,
     /// The number by which it does.
-    number: u32,
+    pub(super) number: u32,
     /// The name of both: `socketcall.socket`.
     pub(super) name: &'static str,
     /// The native call that it is.
-    native: &'static str,
+    pub(super) native: &'static str,
 }
 
 macro_rules! operations {
@@ -225,6 +226,9 @@ pub fn native_name(name: &str) -> &str {
 pub(super) fn operation(abi: Abi, number: i32, first: u64) -> Option<&'static Operation> {
     if abi != Abi::I386 {
         return None;
+    }
+    if let Some(operation) = many::operation(abi, number) {
+        return Some(operation);
     }
     let name = names::name_of(abi, number)?;
     let wanted = match name {

@@ -198,6 +198,9 @@ fn descriptor(out: &mut String, number: i32, file: Lookup<'_>, values: &mut impl
 /// What the result of a call is, by its command and flags where those were seen.
 #[must_use]
 pub fn returns(call: &Call, signature: &Signature) -> ReturnKind {
+    if call.returns_elsewhere() {
+        return ReturnKind::Number;
+    }
     if let Some(returns) = call.operation_returns() {
         return returns;
     }

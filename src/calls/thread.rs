@@ -4,6 +4,7 @@
 use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ThreadId};
 use super::files::Files;
 use super::injected::Injected;
+use super::many;
 use super::names::{self, Abi};
 use crate::memory::{Handled, Memory, Moment};
 use perf_records::units::Nanos;
@@ -62,7 +63,8 @@ impl Thread {
     /// What was read for the call that is entered now.
     pub(super) fn early(&mut self, abi: Abi, number: i32) -> (Memory, bool) {
         let early = self.early.take();
-        let early = early.filter(|early| early.call == (abi, number));
+        let is_it = |early: &Early| many::made_as(early.call.0, early.call.1) == (abi, number);
+        let early = early.filter(is_it);
         early.map_or_else(Default::default, |early| (early.memory, early.more))
     }
 }
@@ -74,7 +76,7 @@ impl Pending {
 
     /// Whether what was read for a call of that convention and number was read for this one.
     pub(super) fn is_read_as(&self, abi: Abi, number: i32) -> bool {
-        (self.abi, self.number) == (abi, number)
+        (self.abi, self.number) == many::made_as(abi, number)
     }
 
     /// Whether a half that leaves with this number and result is this call's. One that has executed
@@ -118,19 +120,31 @@ impl Pending {
     }
 
     pub(super) fn entry(&self) -> Entry {
-        let Self { time, args, .. } = *self;
+        self.entry_with(self.args)
+    }
+
+    fn entry_with(&self, args: [u64; 6]) -> Entry {
         match self.was_under_way {
-            false => Entry::Seen { time, args },
-            true => Entry::UnderWay { since: time, args },
+            false => Entry::Seen {
+                time: self.time,
+                args,
+            },
+            true => Entry::UnderWay {
+                since: self.time,
+                args,
+            },
         }
     }
 
     pub(super) fn entered(&self, actor: Actor) -> Observation {
+        let made = (self.number, self.args);
+        let told = many::words((self.abi, self.number), &self.args, &self.memory);
+        let (number, args) = told.unwrap_or(made);
         Observation::Entered {
             actor,
             abi: self.abi,
-            number: self.number,
-            entry: self.entry(),
+            number,
+            entry: self.entry_with(args),
             is_answered: self.injected.answer.is_some(),
         }
     }
@@ -174,8 +188,13 @@ impl Pending {
 /// A thread does something else: what is read at the end of its last call has come, or never will.
 pub(super) fn settle(thread: &mut Thread, out: &mut Vec<Observation>) {
     if let Some(call) = thread.returned.take() {
-        out.push(Observation::Call(*call));
+        out.push(over(*call));
     }
+}
+
+/// A call is over, and told as what it is.
+pub(super) fn over(call: Call) -> Observation {
+    Observation::Call(many::told(call))
 }
 
 /// A thread enters a call. One that was interrupted and is the same was made again by the kernel,
@@ -224,9 +243,7 @@ pub(super) fn abandon(thread: &mut Thread, out: &mut Vec<Observation>) {
     }
     settle(thread, out);
     if let Some(pending) = thread.pending.take() {
-        out.push(Observation::Call(
-            pending.call(thread.actor, Outcome::NeverReturned),
-        ));
+        out.push(over(pending.call(thread.actor, Outcome::NeverReturned)));
     }
 }
 

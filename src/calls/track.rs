@@ -12,11 +12,12 @@ use super::call::{Actor, Call, Entry, Observation, Outcome, Shares, ShortName, T
 use super::files::Files;
 use super::injected::Injected;
 use super::layout::native_words;
+use super::many::as_entered;
 use super::names::Abi;
 use super::refused::unseen_outcome;
 use super::sources::{Remembered, Sources};
 use super::thread::{
-    Pending, Thread, abandon, leaves_an_exec, makes_tasks, outcome, settle, settle_before,
+    Pending, Thread, abandon, leaves_an_exec, makes_tasks, outcome, over, settle, settle_before,
 };
 use perf_records::record::{Comm, Task};
 use perf_records::units::{Hashed, Nanos, Pid, Tid};
@@ -119,6 +120,7 @@ impl Tracker {
         (args, injected): ([u64; 6], Injected),
         out: &mut Vec<Observation>,
     ) {
+        let number = as_entered(abi, number);
         let args = native_words(abi, number, args);
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
@@ -140,7 +142,7 @@ impl Tracker {
         let entered = pending.entered(thread.actor);
         if let Some(unfinished) = thread.pending.replace(pending) {
             let outcome = unfinished.without_end(self.sources.own_tracepoints);
-            out.push(Observation::Call(unfinished.call(thread.actor, outcome)));
+            out.push(over(unfinished.call(thread.actor, outcome)));
         }
         out.push(entered);
     }
@@ -155,6 +157,7 @@ impl Tracker {
         value: i64,
         out: &mut Vec<Observation>,
     ) {
+        let number = as_entered(abi, number);
         let place = self.place(pid, tid, out);
         let thread = &mut self.threads[place];
         let first = std::mem::take(&mut thread.fresh);
@@ -180,7 +183,7 @@ impl Tracker {
                 if more || is_open {
                     thread.returned = Some(Box::new(call));
                 } else {
-                    out.push(Observation::Call(call));
+                    out.push(over(call));
                 }
             }
             None if first && value == 0 && makes_tasks(number) => {}
@@ -188,7 +191,7 @@ impl Tracker {
                 let actor = thread.actor;
                 if let Some(unfinished) = unfinished {
                     let outcome = unfinished.without_end(self.sources.own_tracepoints);
-                    out.push(Observation::Call(unfinished.call(actor, outcome)));
+                    out.push(over(unfinished.call(actor, outcome)));
                 }
                 // For a thread that is first seen in the middle of a run, it is any exec.
                 let is_start = first && self.sources.calls == Remembered::All;
@@ -224,7 +227,7 @@ impl Tracker {
                 if more {
                     thread.returned = Some(Box::new(call));
                 } else {
-                    out.push(Observation::Call(call));
+                    out.push(over(call));
                 }
             }
         }

@@ -7,6 +7,7 @@ use super::memory::{MemoryPlan, MemoryReader};
 use crate::trace::Naming;
 use syscall_model::class;
 use syscall_model::files::{self, Watched};
+use syscall_model::many;
 use syscall_model::mappings;
 use syscall_model::memory::Fetches;
 use syscall_model::names::{self, Abi};
@@ -103,10 +104,17 @@ pub(super) fn fetches(recorded: &Selection, memory: MemoryPlan) -> Fetches {
 /// Returns which memory is of interest, by whatever means it is read.
 pub(super) fn wanted(recorded: &Selection, contents: u16) -> Fetches {
     let calls = pointers::conventions().flat_map(|abi| {
-        let numbers = recorded.numbers(abi).map(move |number| (abi, number));
-        numbers.map(|(abi, number)| ((abi, number), pointers::fetches(abi, number, contents)))
+        // With each call those that it may stand for.
+        let told = move |number| many::told_by(number).filter(move |_| abi == Abi::I386);
+        let numbers = recorded.numbers(abi);
+        numbers
+            .flat_map(move |number| std::iter::once(number).chain(told(number)))
+            .map(move |number| ((abi, number), pointers::fetches(abi, number, contents)))
     });
-    calls.filter(|(_, fetches)| !fetches.is_empty()).collect()
+    let is_read = |(abi, number): (Abi, u32)| many::array(abi, number as i32).is_some();
+    calls
+        .filter(|(call, fetches)| !fetches.is_empty() || is_read(*call))
+        .collect()
 }
 
 impl EventsPlan {

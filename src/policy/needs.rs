@@ -2,6 +2,7 @@
 
 use super::landlock::Touched;
 use std::collections::{BTreeMap, BTreeSet};
+use syscall_model::many::made_as;
 use syscall_model::names::{self, Abi};
 use syscall_model::{Call, Entry, Observation};
 
@@ -66,8 +67,11 @@ impl Needs {
         }
     }
 
-    fn add_call(&mut self, (abi, number): (Abi, i32), entry: &Entry, is_entered: bool) {
-        let args = entry.args();
+    /// A call that stands for another is one more of those by which it was made, as a filter sees
+    /// its registers alone.
+    fn add_call(&mut self, told: (Abi, i32), entry: &Entry, is_entered: bool) {
+        let (abi, number) = made_as(told.0, told.1);
+        let args = entry.args().filter(|_| (abi, number) == told);
         let name = names::name_of(abi, number);
         self.filters |= match name {
             Some("seccomp") => true,

@@ -39,7 +39,7 @@ pub fn call_json(
         let _always_fits = write!(out, ",\"abi\":\"{}\"", call.abi.as_str());
     }
     out.push_str(",\"nr\":");
-    out.push_str(itoa::Buffer::new().format(call.number));
+    out.push_str(itoa::Buffer::new().format(call.made_as().1));
     out.push_str(",\"name\":\"");
     line::name(out, call);
     out.push_str("\",\"args\":[");

@@ -9,7 +9,6 @@ use syscall_model::files::{Code, CodeRole, FileKind, Lookup};
 use syscall_model::{
     Addressed, Call, Outcome, Shown, SocketAddress, address_place, addressed, core_limit_behind,
     flags_behind, gives_by_handed, modes_behind, names_of_flags_behind, native_calls, received,
-    socket_given,
 };
 
 /// The parts of a socket's address.
@@ -62,17 +61,9 @@ impl Writer<'_> {
             let named = OF_SOCKETS.into_iter().zip(values);
             parts.extend(named.map(|(name, value)| part(name, value)));
         }
-        if let Some(socket) = socket_given(call) {
-            let values = match socket {
-                Ok([family, kind, protocol]) => [
-                    constant(&tables::ADDRESS_FAMILIES, family.into()),
-                    Value::Number(kind.into()),
-                    Value::Number(protocol.into()),
-                ],
-                Err(()) => [(); 3].map(|()| Value::Unread),
-            };
-            let named = ["family", "type", "protocol"].into_iter().zip(values);
-            parts.extend(named.map(|(name, value)| part(name, value)));
+        if name == "socket" && call.is_untold() {
+            let all = ["family", "type", "protocol"].into_iter();
+            parts.extend(all.map(|name| part(name, Value::Unread)));
         }
         if matches!(name, "execve" | "execveat")
             && matches!(call.outcome, Outcome::Returned { value: 0, .. })

@@ -10,7 +10,7 @@ use perf_records::units::Nanos;
 use std::collections::HashMap;
 use syscall_model::memory::Moment;
 use syscall_model::names;
-use syscall_model::{Call, Entry, Given, address_given};
+use syscall_model::{Call, Entry};
 
 /// The ports that Linux gives to sockets that ask for none (`net.ipv4.ip_local_port_range`), by
 /// default.
@@ -85,11 +85,8 @@ impl Ports {
 fn use_of(call: &Call) -> Option<Use> {
     let what = match names::name_of(call.abi, call.number)? {
         "bind" => Use::Binds(1),
-        // SYS_BIND.
-        "socketcall" => match call.entry.args() {
-            Some(args) if args[0] as u32 != 2 => return None,
-            _ => Use::Binds(1),
-        },
+        // Its arguments are not known, and it may be this one.
+        "socketcall" if call.operation().is_none_or(|it| it == "socketcall.bind") => Use::Binds(1),
         "connect" => Use::Names(1),
         "sendto" => Use::Names(4),
         "accept" | "accept4" | "getsockname" | "getpeername" => Use::Tells(1),
@@ -101,13 +98,8 @@ fn use_of(call: &Call) -> Option<Use> {
 }
 
 fn given(call: &Call, place: usize) -> Option<&[u8]> {
-    match address_given(call) {
-        Some(Given::Bytes(bytes)) => return Some(bytes),
-        Some(Given::Nothing | Given::Unread) => return None,
-        None => {}
-    }
-    let piece = call.memory.piece(place, Moment::Enter)?;
-    piece.read()
+    let piece = call.memory.piece(place, Moment::Enter);
+    piece.filter(|_| !call.is_untold())?.read()
 }
 
 /// Returns the bytes that the kernel wrote there: no more than there was room for; the program's

@@ -1,6 +1,7 @@
 //! Which calls have descriptors for arguments, and which change a table: by name, once.
 
 use super::super::by_row::ByRow;
+use super::super::many;
 use super::super::meaning::Commands;
 use super::super::names::{self, Abi};
 use super::arguments::{PathArgument, descriptors, paths};
@@ -61,7 +62,7 @@ pub(super) enum Effect {
     EntersNamespace,
     /// `io_uring_enter`.
     Submits,
-    /// `socketcall`.
+    /// `socketcall`, of which the arguments are not known.
     Multiplexed,
     /// `getsockopt`: one option is a descriptor (`SO_PEERPIDFD`).
     AsksSocket,
@@ -141,10 +142,11 @@ pub(super) fn plan(abi: Abi, number: i32) -> Plan {
         return NOTHING;
     };
     // In 32-bit conventions the mask of fanotify_mark() takes two words, and mmap() of i386 has its
-    // arguments in memory.
+    // arguments in memory, as long as it is not told by them.
     let is_displaced = plan.descriptors & !0b111 != 0
         && matches!(abi, Abi::I386 | Abi::Arm)
-        && Some(row) != mmap2();
+        && Some(row) != mmap2()
+        && many::place(abi, number).is_none();
     if is_displaced {
         Plan {
             descriptors: plan.descriptors & 0b111,

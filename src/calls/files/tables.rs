@@ -1,5 +1,6 @@
 //! The tables of all processes, and which process has which.
 
+use super::super::many::made_as;
 use super::super::names::{self, Abi};
 use super::super::pool::{Key, Pool};
 use super::super::tree::{self, Tree, Where};
@@ -182,13 +183,13 @@ impl Tables {
     }
 
     fn called(&mut self, call: &mut Call) {
-        let Some(plan) = self.plan(call.abi, call.number) else {
+        let Some(mut plan) = self.plan(call.abi, call.number) else {
             return;
         };
         let at = self.at(call.actor.thread).filter(|_| self.watched.complete);
         let pending = self.thread(call.actor.thread).and_then(|thread| {
             let pending = thread.pending.take();
-            pending.filter(|pending| pending.call == (call.abi, call.number))
+            pending.filter(|pending| made_as(pending.call.0, pending.call.1) == call.made_as())
         });
         let (Some(at), Some(mut pending)) = (at, pending) else {
             for (place, _) in descriptors(plan, call.entry.args()) {
@@ -201,16 +202,47 @@ impl Tables {
             }
             return;
         };
-        if plan.moves {
+        let is_late = pending.call != (call.abi, call.number);
+        if is_late {
+            pending = self.told_late(at, plan, call, pending);
+        } else if plan.moves {
             self.moves.end();
         }
         call.files = std::mem::take(&mut pending.files);
+        if is_late && plan.in_memory && self.is_shared(at) {
+            in_memory::unknown(call);
+            plan.in_memory = false;
+        }
         self.name_paths(at, call, plan, pending.version);
         pending.walks = self.walks(at, call, plan.paths, &pending);
         self.tells_code(at, call, &pending);
         self.renames(at, call, &pending);
         self.end(at, plan, pending, call);
         self.reached_result(call);
+    }
+
+    /// The entry of a call of which was not known then what it stands for. What its descriptors
+    /// refer to now may have changed since, if another thread did anything to them.
+    fn told_late(&mut self, at: At, plan: Plan, call: &Call, entered: Pending) -> Pending {
+        let table = self.tables.get_mut(at.table);
+        table.map_or_else(Vec::new, |table| table.land(at.thread));
+        let made = (call.abi, call.number);
+        let mut pending = self.pending(at, plan, made, &call.entry);
+        self.reaches(at, call.name(), &mut pending);
+        let Pending {
+            version,
+            moves,
+            since,
+            ..
+        } = entered;
+        (pending.version, pending.moves, pending.since) = (version, moves, since);
+        if self.is_shared(at) {
+            for (place, _) in descriptors(plan, call.entry.args()) {
+                pending.files.set_argument(place, State::Unknown);
+            }
+            pending.first = pending.first.map(|_| Number::Unknown);
+        }
+        pending
     }
 
     /// Puts into a call the absolute paths of its arguments, where these are watched.

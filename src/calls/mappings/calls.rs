@@ -1,6 +1,7 @@
 //! Which calls have addresses for arguments, and which change an address space: by name, once.
 
 use super::super::by_row::ByRow;
+use super::super::many;
 use super::super::names::{self, Abi};
 use std::sync::LazyLock;
 
@@ -65,6 +66,12 @@ pub(super) fn plan(abi: Abi, number: i32) -> Plan {
     };
     let is_x86_64 = matches!(abi, Abi::X86_64 | Abi::X32);
     match plan.effect {
+        // Where `ipc` attaches is in memory.
+        Effect::Attaches if many::place(abi, number).is_some() => Plan {
+            effect: Effect::Anything,
+            ..plan
+        },
+        _ if many::place(abi, number).is_some() => plan,
         // Its arguments are in memory (sys_old_mmap() of i386); the others have mmap2().
         Effect::Maps if matches!(abi, Abi::I386 | Abi::Arm) && Some(row) == row_of_mmap() => Plan {
             effect: Effect::Anything,

@@ -313,6 +313,20 @@ impl Memory {
         }
     }
 
+    /// Whether something that an argument points to was read too late to be sure that it is what the
+    /// program gave to the kernel.
+    pub(crate) fn is_late(&self, argument: u8) -> bool {
+        self.late.iter().any(|((late, _), _)| *late == argument)
+    }
+
+    /// Has what was read of an argument stand for that of another.
+    pub(crate) fn rename(&mut self, argument: u8, other: u8) {
+        let of_it = self.pieces.iter_mut();
+        for piece in of_it.filter(|piece| piece.argument == argument) {
+            piece.argument = other;
+        }
+    }
+
     /// Whether a reader was at work for the call at all, even if it read nothing.
     #[must_use]
     pub fn is_read(&self) -> bool {

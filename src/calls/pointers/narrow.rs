@@ -31,10 +31,14 @@ impl Row {
 fn row(number: u32) -> Option<&'static Row> {
     static ROWS: LazyLock<Vec<Option<Row>>> = LazyLock::new(|| {
         let mut rows = Vec::new();
-        for (number, call) in names::all(Abi::I386) {
+        let told = (0..many::TOLD).filter_map(|place| {
+            let (abi, number) = many::at(place);
+            Some((number as u32, names::name_of(abi, number)?))
+        });
+        for (number, call) in names::all(Abi::I386).chain(told) {
             let natives = relatives::natives(Abi::X86_64, call);
             let targets = table::targets(natives.first().copied().unwrap_or(call));
-            let place = number as usize;
+            let place = place(number);
             if !targets.is_empty() {
                 rows.resize_with(rows.len().max(place + 1), || None);
                 rows[place] = Some(Row {
@@ -46,13 +50,21 @@ fn row(number: u32) -> Option<&'static Row> {
         }
         rows
     });
-    ROWS.get(number as usize)?.as_ref()
+    ROWS.get(place(number))?.as_ref()
+}
+
+/// Where a number stands: those by which calls are told come first.
+fn place(number: u32) -> usize {
+    match many::place(Abi::I386, number as i32) {
+        Some(place) => place as usize,
+        None => (many::TOLD as usize).saturating_add(number as usize),
+    }
 }
 
 /// What is to be read for a call: the arguments are the registers that they are in.
 pub(super) fn fetches(number: u32, contents: u16) -> Vec<Fetch> {
-    if names::name(Abi::I386, number) == Some("socketcall") {
-        return many::fetches();
+    if let Some(fetches) = many::fetches(number) {
+        return fetches;
     }
     let Some(row) = row(number) else {
         return Vec::new();
@@ -95,7 +107,9 @@ pub(super) fn fetches(number: u32, contents: u16) -> Vec<Fetch> {
 
 /// Puts what was read for a call of i386 where the native call has it, in the native layouts.
 pub(super) fn widen(number: i32, memory: &mut Memory) {
-    let Some(row) = u32::try_from(number).ok().and_then(row) else {
+    let is_told_later = |number| many::which(Abi::I386, number).is_some();
+    let number = u32::try_from(number).ok();
+    let Some(row) = number.filter(|it| !is_told_later(*it)).and_then(row) else {
         return;
     };
     for piece in memory.pieces_mut() {
@@ -186,9 +200,14 @@ mod tests {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
+    /// The numbers of calls, and those by which calls are told.
+    fn numbers() -> impl Iterator<Item = u32> {
+        (0..512).chain((0..many::TOLD).map(|place| many::at(place).1 as u32))
+    }
+
     #[test]
     fn every_structure_becomes_as_long_as_the_native_one() {
-        let rows = (0..512).filter_map(row);
+        let rows = numbers().filter_map(row);
         let mut n_widened = 0;
         for row in rows {
             for (_, target) in row.targets {
@@ -218,7 +237,7 @@ mod tests {
 
     #[test]
     fn no_call_needs_more_fetches_than_programs_make() {
-        for number in 0..512 {
+        for number in numbers() {
             let fetches = fetches(number, 64);
             for (moment, most) in [(Moment::Enter, 5), (Moment::Exit, 4)] {
                 let at = fetches.iter().filter(|fetch| fetch.moment == moment);
@@ -267,8 +286,14 @@ mod tests {
 
     #[test]
     fn what_is_in_no_register_is_not_read() {
-        for call in ["select", "ipc", "mmap", "sigsuspend", "read"] {
+        for call in ["ipc", "sigsuspend", "read"] {
             assert_eq!(fetches(number(call), 0), [], "{call}");
+        }
+        // Of these the words alone, as long as it is not known for which call they are.
+        for (call, length) in [("select", 20), ("mmap", 24), ("socketcall", 24)] {
+            let extents = fetches(number(call), 0);
+            let extents: Vec<_> = extents.iter().map(|it| it.extent).collect();
+            assert_eq!(extents, [Extent::Fixed(length)], "{call}");
         }
         // Ids of 16 bits, and the kernel's older structures.
         for call in ["getgroups", "getresuid", "fcntl", "oldolduname", "oldfstat"] {

@@ -1,7 +1,7 @@
 //! A run's part of the capture.
 
 use super::recorded::{CallEvents, Calls};
-use super::wire::{self, MAX_CALLS, PLACES, slot, task};
+use super::wire::{self, MAX_CALLS, PLACES, TOLD as PLACES_OF_NUMBERS, slot, task};
 use super::{Capture, CaptureError, system};
 use perf_records::attr::Attr;
 use perf_records::units::{Cpu, Tid};
@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use syscall_model::many::made_as;
 use syscall_model::memory::Fetches;
 use syscall_model::names::Abi;
 
@@ -194,7 +195,7 @@ impl Slot {
 
 /// The places of which the value may be another one. Of a call whose fetches are empty it is not
 /// known what was told; the value of a native call says whether the 32-bit call of its number has
-/// any.
+/// any, and that of one that stands for others whether these have.
 fn changed(known: &Fetches, wanted: &Fetches) -> BTreeSet<u32> {
     let is_same = |call: &&(Abi, u32)| match (known.get(*call), wanted.get(*call)) {
         (Some(told), Some(wanted)) => !told.is_empty() && told == wanted,
@@ -202,10 +203,16 @@ fn changed(known: &Fetches, wanted: &Fetches) -> BTreeSet<u32> {
     };
     let calls = known.keys().chain(wanted.keys());
     let calls = calls.filter(|call| !is_same(call));
-    let places = calls.filter_map(|(abi, number)| wire::place(*abi, *number));
-    places
-        .flat_map(|place| [place, place % MAX_CALLS])
-        .collect()
+    let with_made = calls.flat_map(|(abi, number)| {
+        let (_, made) = made_as(*abi, *number as i32);
+        [*number, made as u32].map(|number| wire::place(*abi, number))
+    });
+    let places = with_made.flatten();
+    let with_native = places.flat_map(|place| match place < PLACES_OF_NUMBERS {
+        true => [place, place % MAX_CALLS],
+        false => [place; 2],
+    });
+    with_native.collect()
 }
 
 impl Drop for Slot {

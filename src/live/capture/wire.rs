@@ -1,23 +1,29 @@
 //! What programs and process tell each other: the layouts of the maps' values and of the records.
 
+use syscall_model::many::{self, Which};
 use syscall_model::memory::{
     Captured, Extent, Fetch, Fetches, Handled, Memory, Moment, Part, Piece, State,
 };
 use syscall_model::names::Abi;
 use syscall_model::select::Admitted;
 
-/// Runs that can be captured at a time by one set of programs, at most: each takes 92 KiB.
+/// Runs that can be captured at a time by one set of programs, at most: each takes 98 KiB.
 pub(super) const MAX_SLOTS: u32 = 1 << 10;
 /// Tasks that can be followed at a time.
 pub(super) const MAX_TASKS: u32 = 16 << 10;
 /// Numbers of calls below which there may be something to read.
 pub(super) const MAX_CALLS: u32 = 512;
-/// The places of calls in a slot: those of the native convention by their numbers, and as many for
-/// those of the 32-bit one behind them.
-pub(super) const PLACES: u32 = 2 * MAX_CALLS;
+/// The places of calls in a slot: those of the native convention by their numbers, as many for those
+/// of the 32-bit one behind them, and those of calls that such a call stands for.
+pub(super) const PLACES: u32 = TOLD + many::TOLD;
+/// The first place of those.
+pub(super) const TOLD: u32 = 2 * MAX_CALLS;
 
 /// The place of a call; `None` where there is none for it.
 pub(super) fn place(abi: Abi, number: u32) -> Option<u32> {
+    if let Some(place) = many::place(abi, number as i32) {
+        return Some(TOLD + place);
+    }
     let first = match abi {
         _ if abi == Abi::native() => 0,
         _ if Some(abi) == Abi::native().compat() => MAX_CALLS,
@@ -28,6 +34,9 @@ pub(super) fn place(abi: Abi, number: u32) -> Option<u32> {
 
 fn call_at(place: u16) -> (Abi, i32) {
     let native = Abi::native();
+    if let Some(place) = u32::from(place).checked_sub(TOLD) {
+        return many::at(place);
+    }
     match (native.compat(), u32::from(place).checked_sub(MAX_CALLS)) {
         (Some(compat), Some(number)) => (compat, number as i32),
         _ => (native, place.into()),
@@ -58,7 +67,7 @@ pub(super) mod task {
     pub(in crate::capture) const NUMBER: i16 = 8;
     /// How many strings the vector has; 0 unless its end was seen.
     pub(in crate::capture) const STRINGS: i16 = 12;
-    /// Six words, and room for a masked index.
+    /// Six words, the address of [`ARRAY`] where that was read, and room for a masked index.
     pub(in crate::capture) const ARGS: i16 = 16;
     /// Not 0 while the last call was interrupted and nothing has followed yet.
     pub(in crate::capture) const INTERRUPTED: i16 = 80;
@@ -77,7 +86,9 @@ pub(super) mod task {
     /// Not 0 from the task's first `execve(2)` on, or from its birth if its parent's is not 0: from
     /// where events of tasks are that an exec starts. Its calls are recorded then.
     pub(in crate::capture) const RECORDED: i16 = 112;
-    pub(in crate::capture) const SIZE: usize = 120;
+    /// The words of a call that are in memory, six of 32 bits, and room for a masked length.
+    pub(in crate::capture) const ARRAY: i16 = 120;
+    pub(in crate::capture) const SIZE: usize = 152;
     pub(in crate::capture) const AT_EXIT: i32 = 0x100;
 }
 
@@ -89,6 +100,15 @@ pub(super) mod spec {
     pub(in crate::capture) const AT_EXIT: i16 = 1;
     /// Not 0 where there is something to read for this convention.
     pub(in crate::capture) const OWN: i16 = 2;
+    /// Not 0 where it stands for other calls: [`THIS`] and what follows.
+    pub(in crate::capture) const WHICH: i16 = 3;
+    /// The first place of those.
+    pub(in crate::capture) const FIRST: i16 = 4;
+    /// Of a call that another one stands for: how many bytes of words it has in memory; 0 where its
+    /// words are in registers.
+    pub(in crate::capture) const ARRAY: i16 = 6;
+    /// The argument that says where they are.
+    pub(in crate::capture) const POINTER: i16 = 7;
     pub(in crate::capture) const FETCHES: i16 = 8;
     pub(in crate::capture) const FETCH_SIZE: i16 = 8;
     pub(in crate::capture) const SIZE: usize = 8 + (super::MAX_FETCHES + super::MAX_AT_EXIT) * 8;
@@ -118,6 +138,10 @@ pub(super) mod spec {
     /// This and what follows is about what structures point to.
     pub(in crate::capture) const BEHIND: i32 = 7;
     pub(in crate::capture) const TWICE: i32 = 8;
+
+    pub(in crate::capture) const THIS: i32 = 1;
+    pub(in crate::capture) const BY_HALF: i32 = 2;
+    pub(in crate::capture) const BY_WORD: i32 = 3;
 }
 
 /// What became of a slot's records.
@@ -285,8 +309,37 @@ pub(super) fn value(fetches: &Fetches, place: u32) -> Option<[u8; spec::SIZE]> {
     };
     let mut value = specification(of(abi))?;
     let others = abi.compat().map_or(&[][..], of);
-    value[spec::ANY as usize] |= u8::from(!others.is_empty());
+    let is_any = !others.is_empty() || tells(fetches, abi.compat(), number as u32);
+    value[spec::ANY as usize] |= u8::from(is_any);
+    if let Some((argument, bytes)) = many::array(abi, number)
+        && fetches.contains_key(&(abi, number as u32))
+    {
+        value[spec::ANY as usize] = 1;
+        value[spec::OWN as usize] = 1;
+        value[spec::ARRAY as usize] = bytes;
+        value[spec::POINTER as usize] = argument;
+    }
+    if let Some(which) = many::which(abi, number as u32)
+        && tells(fetches, Some(abi), number as u32)
+    {
+        let (kind, first) = match which {
+            Which::ByWord(first) => (spec::BY_WORD, first),
+            Which::ByHalf(first) => (spec::BY_HALF, first),
+            Which::This(place) => (spec::THIS, place),
+        };
+        let [low, high, ..] = (TOLD + first).to_le_bytes();
+        value[spec::ANY as usize] = 1;
+        value[spec::WHICH as usize] = kind as u8;
+        value[spec::FIRST as usize] = low;
+        value[spec::FIRST as usize + 1] = high;
+    }
     Some(value)
+}
+
+/// Whether something is to be read for a call that a call of i386 with this number stands for.
+fn tells(fetches: &Fetches, abi: Option<Abi>, number: u32) -> bool {
+    let is_i386 = abi == Some(Abi::I386);
+    is_i386 && many::told_by(number).any(|told| fetches.contains_key(&(Abi::I386, told)))
 }
 
 /// The value of the map of what is to be read, for one call; `None` where it is more than the

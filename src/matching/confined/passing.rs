@@ -5,6 +5,7 @@ use super::table::{MEETS, SYSTEM_SOCKETS};
 use crate::matching::answer::Answer;
 use crate::trace::{Deed, Part, Reached, Value};
 use std::collections::BTreeMap;
+use syscall_model::native_name;
 
 /// Which Unix sockets of a run are connected with each other.
 #[derive(Debug, Default)]
@@ -55,11 +56,13 @@ impl Passing {
 
     /// Adds what succeeded; `None` where it is not known of which sockets it was.
     fn add(&mut self, deed: &Deed) -> Option<()> {
-        if deed.name.starts_with("socketcall") {
-            return is_of_other_family(deed).then_some(());
+        let name = native_name(&deed.name);
+        // Of which socket it was, is in memory that was not read.
+        if deed.name.starts_with("socketcall") && deed.unseen.is_some() {
+            return None;
         }
-        let is_accepted = deed.name.starts_with("accept");
-        if !is_accepted && !MEETS.contains(&&*deed.name) {
+        let is_accepted = name.starts_with("accept");
+        if !is_accepted && !MEETS.contains(&name) {
             return Some(());
         }
         self.is_foreign(deed);
@@ -73,18 +76,18 @@ impl Passing {
         if is_failed {
             return Some(());
         }
-        if &*deed.name == "socket" {
+        if name == "socket" {
             // What has no peer takes messages from every one, by a name that the kernel may give it
             // as it sends (`SO_PASSCRED` in unix(7)).
             return (!is_datagram(deed)).then_some(());
         }
-        if deed.name.starts_with("send") {
+        if name.starts_with("send") {
             return self.keeps(deed).then_some(());
         }
         let own = deed.description("fd")?;
         if is_accepted {
             let name = match self.sockets.get(&own)? {
-                End::Bound(name) => name.clone(),
+                End::Bound(own) => own.clone(),
                 End::Other => return Some(()),
                 End::Connected(_) | End::Accepted(_) => return None,
             };
@@ -93,7 +96,7 @@ impl Passing {
             self.sockets.insert(made, End::Accepted(name));
             return Some(());
         }
-        if &*deed.name == "listen" {
+        if name == "listen" {
             if let End::Bound(name) = self.sockets.get(&own)? {
                 self.names.entry(name.clone()).or_default().listened += 1;
             }
@@ -103,21 +106,20 @@ impl Passing {
         if unix.value == Value::Nothing {
             let old = self.sockets.insert(own, End::Other);
             // Without a family it loses its peer, and is as one that never had any.
-            let is_without =
-                &*deed.name == "connect" && bits(deed, "family").is_none_or(|it| it == 0);
+            let is_without = name == "connect" && bits(deed, "family").is_none_or(|it| it == 0);
             let is_lost = is_without && !matches!(old, Some(End::Other));
             return (!is_lost).then_some(());
         }
-        let name = name_of(&unix)?;
-        let uses = self.names.entry(name.clone()).or_default();
-        let end = match &*deed.name {
+        let to = name_of(&unix)?;
+        let uses = self.names.entry(to.clone()).or_default();
+        let end = match name {
             "bind" => {
                 uses.bound += 1;
-                End::Bound(name)
+                End::Bound(to)
             }
             _ => {
                 uses.connected += 1;
-                End::Connected(name)
+                End::Connected(to)
             }
         };
         self.sockets.insert(own, end);
@@ -212,14 +214,6 @@ fn is_datagram(deed: &Deed) -> bool {
     const DATAGRAM: u32 = 2;
     let is_unix = bits(deed, "family").is_none_or(|family| family == UNIX);
     is_unix && bits(deed, "type").is_none_or(|kind| kind & 0xf == DATAGRAM)
-}
-
-/// Whether an operation of `socketcall(2)`, whose socket is a number in memory, is known to be on
-/// one of another family: by the family that it makes, or an address that it gives.
-fn is_of_other_family(deed: &Deed) -> bool {
-    const UNSPECIFIED: u32 = 0;
-    const UNIX: u32 = 1;
-    bits(deed, "family").is_some_and(|family| !matches!(family, UNSPECIFIED | UNIX))
 }
 
 /// A name as the same one is known by in all calls; `None` where it was not read or is not known.

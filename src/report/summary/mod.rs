@@ -26,11 +26,14 @@ pub enum SummaryOrder {
     Name,
 }
 
+/// What calls are counted by: the number that they were made by, with their operation.
+type Kind = ((Abi, i32), Option<&'static str>);
+
 /// The sums of calls and events, over all threads or for each.
 #[derive(Debug, Default)]
 pub struct Summary {
     by_thread: bool,
-    rows: HashMap<(Option<ThreadId>, Abi, i32), Row>,
+    rows: HashMap<(Option<ThreadId>, Kind), Row>,
     events: BTreeMap<(Option<ThreadId>, Arc<str>), u64>,
     actors: BTreeMap<ThreadId, Actor>,
 }
@@ -121,7 +124,7 @@ impl Summary {
         let thread = self.thread(&call.actor);
         let row = self
             .rows
-            .entry((thread, call.abi, call.number))
+            .entry((thread, (call.made_as(), call.operation())))
             .or_insert_with(|| Row {
                 name: name(call),
                 abi: (call.abi != Abi::native()).then_some(call.abi),

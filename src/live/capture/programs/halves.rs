@@ -5,7 +5,7 @@ use super::super::recorded::Half;
 use super::super::wire::{MAX_CALLS, MAX_FETCHES, PLACES, head, spec, task};
 use super::calls::{Contents, record};
 use super::output::send_half;
-use super::pieces::{Fetch, Scratch, fetch, start_record};
+use super::pieces::{Fetch, Scratch, array, fetch, start_record};
 use super::rest::go_on_with_rest;
 use super::tasks::{claim, copy_registers};
 use super::{
@@ -21,6 +21,7 @@ pub(in crate::capture) fn enter(names: &Names, copy: Copy) -> Option<Vec<u64>> {
         entered(a, names, Some(copy), (out, stranger, nothing));
         continue_for_exec(a, names, Other::Enter(copy));
         start_record(a, names, Scratch::Enter(copy), out);
+        array(a, send);
         fetch(a, Fetch::At(0), send);
         more(a, names, head::ENTER, 1, send);
         a.here(send);
