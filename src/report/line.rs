@@ -81,8 +81,8 @@ pub fn event_line(out: &mut String, lead: &str, event: &TracedEvent) {
     out.push('\n');
 }
 
-/// A call's name with its operation, where it takes one (`socketcall.bind`); `syscall_470` where the
-/// table has none.
+/// A call's name with its operation, where it takes one (`socketcall.bind`); `syscall_470` where
+/// the table has none.
 pub(super) fn name(out: &mut String, call: &Call) {
     match call.operation().or_else(|| call.name()) {
         Some(name) => out.push_str(name),

@@ -6,6 +6,7 @@ mod contents;
 mod machine;
 #[cfg(target_arch = "x86_64")]
 mod narrow;
+mod standing;
 mod tasks;
 
 use serde_json::Value;

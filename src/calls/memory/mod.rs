@@ -299,7 +299,7 @@ impl Memory {
         }
     }
 
-    /// The pieces, each of which may be changed.
+    /// The pieces, to be changed.
     pub(crate) fn pieces_mut(&mut self) -> impl Iterator<Item = &mut Piece> {
         self.pieces.iter_mut()
     }
@@ -313,18 +313,15 @@ impl Memory {
         }
     }
 
-    /// Whether something that an argument points to was read too late to be sure that it is what the
-    /// program gave to the kernel.
+    /// Whether something of an argument was read too late to be sure of it.
     pub(crate) fn is_late(&self, argument: u8) -> bool {
         self.late.iter().any(|((late, _), _)| *late == argument)
     }
 
-    /// Has what was read of an argument stand for that of another.
+    /// Puts what was read of an argument to another one.
     pub(crate) fn rename(&mut self, argument: u8, other: u8) {
-        let of_it = self.pieces.iter_mut();
-        for piece in of_it.filter(|piece| piece.argument == argument) {
-            piece.argument = other;
-        }
+        let of_it = self.pieces.iter_mut().filter(|it| it.argument == argument);
+        of_it.for_each(|piece| piece.argument = other);
     }
 
     /// Whether a reader was at work for the call at all, even if it read nothing.

@@ -9,6 +9,7 @@
 //! A task becomes one of a slot by asking for it while it is still corked, with a token; what it
 //! creates then follows.
 
+mod asked;
 mod asm;
 mod attaching;
 mod error;

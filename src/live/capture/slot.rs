@@ -1,5 +1,6 @@
 //! A run's part of the capture.
 
+use super::asked;
 use super::recorded::{CallEvents, Calls};
 use super::wire::{self, MAX_CALLS, PLACES, TOLD as PLACES_OF_NUMBERS, slot, task};
 use super::{Capture, CaptureError, system};
@@ -174,7 +175,7 @@ impl Slot {
         }
         let (mut places, mut values) = (Vec::new(), Vec::new());
         for place in changed(known, wanted) {
-            let value = wire::value(wanted, place).ok_or(CaptureError::Shape {
+            let value = asked::value(wanted, place).ok_or(CaptureError::Shape {
                 what: "more is to be read of a call than there is room for",
             })?;
             places.extend((self.number * PLACES + place).to_ne_bytes());

@@ -12,6 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use syscall_model::many::as_entered;
 use syscall_model::names::Abi;
 use syscall_model::{Answer, Injected, native_words};
 
@@ -179,7 +180,7 @@ impl<'a> Supervisor<'a> {
         let call = Held {
             thread: notification.thread,
             abi,
-            number,
+            number: as_entered(abi, number),
             instruction: notification.instruction,
             arguments: notification.arguments,
             time: monotonic_now(),

@@ -6,27 +6,27 @@ use crate::source::bpf_records_calls;
 use crate::support::project::{OF_32, Project};
 use crate::support::require::{program, require, right_to_trace};
 
-fn needs() -> Result<(), String> {
+pub(super) fn needs() -> Result<(), String> {
     right_to_trace()?;
     program("cc")?;
     calls_of_32_bits()
 }
 
 /// What may record calls here.
-fn sources() -> impl Iterator<Item = &'static str> {
+pub(super) fn sources() -> impl Iterator<Item = &'static str> {
     let bpf = bpf_records_calls().is_ok().then_some("bpf");
     ["perf"].into_iter().chain(bpf)
 }
 
 /// A compiled program, in a project of its own.
-fn project(flags: &[&str], source: &str) -> Project {
+pub(super) fn project(flags: &[&str], source: &str) -> Project {
     let project = Project::new();
     project.compile(flags, source, "program");
     project
 }
 
 /// The lines of a trace with so much of contents.
-fn lines(project: &Project, source: &str, events: &str, mode: &[&str]) -> Vec<String> {
+pub(super) fn lines(project: &Project, source: &str, events: &str, mode: &[&str]) -> Vec<String> {
     let words = ["trace", "--source", source, "-s", "32", "-e", events];
     let command = ["-o", "trace", "--", "./program"];
     let words = [&words[..], &command, mode].concat();
@@ -37,7 +37,7 @@ fn lines(project: &Project, source: &str, events: &str, mode: &[&str]) -> Vec<St
 }
 
 /// The calls of the 32-bit table among them.
-fn narrow(lines: &[String]) -> Vec<&str> {
+pub(super) fn narrow(lines: &[String]) -> Vec<&str> {
     let narrow = lines.iter().filter_map(|it| it.strip_prefix("[i386] "));
     narrow.collect()
 }
@@ -322,143 +322,5 @@ fn where_a_32_bit_program_may_go_is_decided() {
         let rest = format!("expect: {{ confined: {{ {confined} }} }}");
         let (verdict, why) = judged(source, &rest);
         assert_eq!(verdict, wanted, "{source}, {confined}: {why}");
-    }
-}
-
-/// How the calls of a program begin and end that stand for others.
-const TOLD: &[(&str, &str)] = &[
-    (
-        "socketcall.socket(AF_INET, SOCK_STREAM, IPPROTO_IP)",
-        "<tcp:1>",
-    ),
-    (
-        "socketcall.setsockopt(",
-        "<tcp:1>, SOL_SOCKET, SO_REUSEADDR, [1], 4) = 0",
-    ),
-    (
-        "socketcall.bind(",
-        "<tcp:1>, {sa_family=AF_INET, sin_port=htons(0), sin_addr=inet_addr(\"127.0.0.1\")}, 16) = 0",
-    ),
-    ("socketcall.listen(", "<tcp:1>, 5) = 0"),
-    (
-        "socketcall.connect(",
-        ", sin_addr=inet_addr(\"127.0.0.1\")}, 16) = 0",
-    ),
-    ("socketcall.accept(", "<tcp:3>"),
-    (
-        "socketcall.getsockname(",
-        ", sin_addr=inet_addr(\"127.0.0.1\")}, [16]) = 0",
-    ),
-    (
-        "socketcall.getpeername(",
-        ", sin_addr=inet_addr(\"127.0.0.1\")}, [16]) = 0",
-    ),
-    ("socketcall.send(", "<tcp:2>, \"sent\", 4, 0, NULL, 0) = 4"),
-    (
-        "socketcall.recv(",
-        "<tcp:3>, \"sent\", 16, 0, NULL, NULL) = 4",
-    ),
-    (
-        "socketcall.sendto(",
-        "<tcp:2>, \"to none\", 7, 0, NULL, 0) = 7",
-    ),
-    (
-        "socketcall.recvfrom(",
-        "<tcp:3>, \"to none\", 16, 0, NULL, NULL) = 7",
-    ),
-    (
-        "socketcall.getsockopt(",
-        "<tcp:1>, SOL_SOCKET, SO_REUSEADDR, [1], [4]) = 0",
-    ),
-    ("socketcall.shutdown(", "<tcp:2>, SHUT_WR) = 0"),
-    (
-        "socketcall.accept4(-1, NULL, NULL, SOCK_NONBLOCK)",
-        " = -1 EBADF (Bad file descriptor)",
-    ),
-    (
-        "socketcall.socketpair(AF_UNIX, SOCK_DGRAM, 0, [",
-        "<unix:2>]) = 0",
-    ),
-    (
-        "socketcall.sendmsg(",
-        ", msg_iovlen=1, msg_control=[{cmsg_len=16, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, \
-         cmsg_data=[1",
-    ),
-    (
-        "socketcall.recvmsg(",
-        "<unix:2>, {msg_name=NULL, msg_namelen=0, msg_iov=[{iov_base=\"by message\", iov_len=16}]",
-    ),
-    ("socketcall.sendmmsg(", ", msg_len=10}], 1, 0) = 1"),
-    ("socketcall.recvmmsg(", ", 1, 0, NULL) = 1"),
-    ("ipc.semget(IPC_PRIVATE, 1, 0600)", ""),
-    ("ipc.semctl(", ", 0, SETVAL, ...) = 0"),
-    ("ipc.semop(", ", [{sem_num=0, sem_op=1, sem_flg=0}], 1) = 0"),
-    (
-        "ipc.semtimedop(",
-        ", [{sem_num=0, sem_op=1, sem_flg=0}], 1, {tv_sec=1, tv_nsec=0}) = 0",
-    ),
-    ("ipc.msgget(IPC_PRIVATE, 0600)", ""),
-    ("ipc.msgsnd(", ", 4, IPC_NOWAIT) = 0"),
-    ("ipc.msgrcv(", ", 4, 7, IPC_NOWAIT) = 4"),
-    ("ipc.msgctl(", ", IPC_RMID, NULL) = 0"),
-    ("ipc.shmget(IPC_PRIVATE, 4096, 0600)", ""),
-    ("ipc.shmat(", ", NULL, 0) = 0"),
-    ("ipc.shmdt(0x", ") = 0"),
-    ("ipc.shmctl(", ", IPC_RMID, NULL) = 0"),
-    (
-        "mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x",
-        "",
-    ),
-    ("select(2, NULL, [1", "}) = 1 (out [1"),
-    ("socketcall(...)", " = -1 EINVAL (Invalid argument)"),
-    (
-        "socketcall.connect(1073741824<?>, 0x8, 16)",
-        " = -1 EBADF (Bad file descriptor)",
-    ),
-    ("socketcall.socket(...)", " = -1 EFAULT (Bad address)"),
-];
-
-#[test]
-fn a_call_that_stands_for_others_is_told_as_that_one_with_its_arguments() {
-    require!(needs());
-    let project = project(OF_32, "many.i386.c");
-    for source in sources() {
-        let lines = lines(&project, source, "all", &[]);
-        let calls = narrow(&lines);
-        for (start, part) in TOLD {
-            let is_it = |call: &&&str| call.starts_with(start) && call.contains(part);
-            assert!(
-                calls.iter().any(|it| is_it(&it)),
-                "{source}: {start}: {calls:#?}"
-            );
-        }
-    }
-}
-
-#[test]
-fn what_a_call_stands_for_is_known_of_words_in_the_last_bytes_of_a_page_and_in_no_page_yet() {
-    require!(needs());
-    let project = project(OF_32, "told.i386.c");
-    for source in sources() {
-        let told = |mode: &str| {
-            let lines = lines(&project, source, "all", &[mode]);
-            let calls = narrow(&lines);
-            let told = calls.iter().find(|it| it.starts_with("socketcall"));
-            told.expect("a socketcall").to_string()
-        };
-        let ends = told("end");
-        assert!(
-            ends.starts_with(
-                "socketcall.connect(3<udp:1>, {sa_family=AF_INET, sin_port=htons(50099)"
-            ),
-            "{ends}"
-        );
-        let late = told("late");
-        assert!(
-            late.starts_with("socketcall.socket(AF_UNIX, SOCK_DGRAM, 0) = "),
-            "{late}"
-        );
-        // The call has written over its words by then.
-        assert_eq!(told("over"), "socketcall.recv(...) = 12");
     }
 }

@@ -328,3 +328,23 @@ fn a_descriptor_that_comes_to_a_32_bit_program_is_not_known_and_no_pass() {
     assert!(connected.contains(&"unix:door"), "{connected:?}");
     assert_eq!(super::done(&lines, "bound"), [""; 0]);
 }
+
+#[test]
+fn what_a_32_bit_program_does_by_socketcall_is_decided() {
+    require!(right_to_trace());
+    require!(program("cc"));
+    require!(calls_of_32_bits());
+    let checked = |rules: &str| {
+        let project = ruled(&format!("expect: {{ confined: {{ {rules} }} }}\n"));
+        project.compile(OF_32, "socketcall.i386.c", "connects");
+        project.harness(&["check", "rules.yaml", "--", "./connects"])
+    };
+    let run =
+        checked("reads: ['./**'], writes: [], network: ['127.0.0.1:50098', '127.0.0.1:50099']");
+    run.assert_status(0);
+    assert!(!run.stderr.contains("incomplete"), "{}", run.stderr);
+    let run = checked("network: ['127.0.0.1:50099']");
+    run.assert_status(1);
+    assert!(run.stderr.contains("socketcall.sendto("), "{}", run.stderr);
+    assert!(!run.stderr.contains("incomplete"), "{}", run.stderr);
+}

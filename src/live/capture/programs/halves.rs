@@ -5,8 +5,9 @@ use super::super::recorded::Half;
 use super::super::wire::{MAX_CALLS, MAX_FETCHES, PLACES, head, spec, task};
 use super::calls::{Contents, record};
 use super::output::send_half;
-use super::pieces::{Fetch, Scratch, array, fetch, start_record};
+use super::pieces::{Fetch, Scratch, fetch, start_record};
 use super::rest::go_on_with_rest;
+use super::standing::array;
 use super::tasks::{claim, copy_registers};
 use super::{
     CONTEXT, Copy, Names, Other, RESULT, copy_arguments, current_task, find_spec, go_on_with,

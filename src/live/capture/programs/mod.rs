@@ -20,6 +20,7 @@ mod output;
 mod pieces;
 mod rest;
 mod room;
+mod standing;
 mod switch;
 mod tasks;
 
@@ -300,57 +301,10 @@ fn compat_arguments(a: &mut Asm, names: &Names, nothing: Label) {
     a.store(Width::W, R6, task::NUMBER, R9);
     find_spec(a, names, PLACES, nothing);
     copy_words(a, Width::W, regs::COMPAT_ARGS);
-    stand_for(a, names);
+    standing::stand_for(a, names);
     a.load(Width::B, R1, R8, spec::OWN);
     a.jump_if(If::Eq, R1, 0, nothing);
 }
-
-/// Where the call of the place [`task::NUMBER`] stands for another, that becomes the call, and its
-/// words the task's: what is read is what those lead to. Where they cannot be read now, the call
-/// stays what it is.
-#[cfg(target_arch = "x86_64")]
-fn stand_for(a: &mut Asm, names: &Names) {
-    let (whole, found, told) = (a.label(), a.label(), a.label());
-    let (back, done) = (a.label(), a.label());
-    a.load(Width::B, R1, R8, spec::WHICH);
-    a.jump_if(If::Eq, R1, 0, done);
-    a.load(Width::H, R9, R8, spec::FIRST);
-    a.jump_if(If::Eq, R1, spec::THIS, found);
-    a.load(Width::D, R2, R6, task::ARGS);
-    a.jump_if(If::Eq, R1, spec::BY_WORD, whole);
-    a.op(Op::And, R2, 0xffff);
-    a.here(whole);
-    a.jump_if(If::Gt, R2, 31, done);
-    a.op_reg(Op::Add, R9, R2);
-    a.here(found);
-    a.store(Width::D, STACK, RESULT, R8);
-    find_spec(a, names, PLACES, back);
-    a.load(Width::B, R1, R8, spec::ARRAY);
-    a.jump_if(If::Eq, R1, 0, told);
-    pieces::argument(a, 0, spec::POINTER);
-    a.store(Width::D, R6, task::ARGS + 8 * ARRAY, R3);
-    a.load(Width::B, R2, R8, spec::ARRAY);
-    a.op(Op::And, R2, 31);
-    for at in (0..24).step_by(8) {
-        a.store_number(Width::D, R6, task::ARRAY + at, 0);
-    }
-    a.lea(R1, R6, task::ARRAY.into());
-    a.call(Helper::ProbeReadUser);
-    a.jump_if(If::Ne, R0, 0, back);
-    for word in 0..6 {
-        a.load(Width::W, R1, R6, task::ARRAY + 4 * word);
-        a.store(Width::D, R6, task::ARGS + 8 * word, R1);
-    }
-    a.here(told);
-    a.store(Width::W, R6, task::NUMBER, R9);
-    a.jump(done);
-    a.here(back);
-    a.load(Width::D, R8, STACK, RESULT);
-    a.here(done);
-}
-
-/// The argument under which that array is known, behind the six words.
-const ARRAY: i16 = syscall_model::many::ARRAY as i16;
 
 #[cfg(not(target_arch = "x86_64"))]
 fn compat_arguments(a: &mut Asm, _: &Names, nothing: Label) {

@@ -5,7 +5,6 @@ use super::super::asm::{
 };
 use super::super::wire::{BODY, MAX_FETCHES, PIECE_MASK, head, piece, spec, task};
 use super::{Copy, KEY, Names, OFFSET, RESULT, WORD, look_up};
-use syscall_model::many::ARRAY;
 
 const COPIES: i32 = Copy::ALL.len() as i32;
 
@@ -181,28 +180,6 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
     }
     finish_piece(a, R9);
     a.here(next);
-}
-
-/// A piece of the words that the call of the task `R6` has in memory, where it has some: those by
-/// which the rest is read.
-pub(super) fn array(a: &mut Asm, end: Label) {
-    const WORDS: i16 = 24;
-    let none = a.label();
-    a.load(Width::B, R1, R8, spec::ARRAY);
-    a.jump_if(If::Eq, R1, 0, none);
-    next_piece(a, R9, end);
-    a.load(Width::D, R1, R6, task::ARGS + 8 * i16::from(ARRAY));
-    a.store(Width::D, R9, PIECES + piece::ADDRESS, R1);
-    a.store_number(Width::B, R9, PIECES + piece::ARGUMENT, ARRAY.into());
-    a.store_number(Width::B, R9, PIECES + piece::STATE, piece::WHOLE);
-    a.store_number(Width::H, R9, PIECES + piece::ELEMENT, 0);
-    for at in (0..WORDS).step_by(8) {
-        a.load(Width::D, R1, R6, task::ARRAY + at);
-        a.store(Width::D, R9, PIECES + piece::SIZE + at, R1);
-    }
-    a.mov(R0, WORDS.into());
-    finish_piece(a, R9);
-    a.here(none);
 }
 
 /// `R3 = ` the address that the structure at `R3` has, where that is wanted.
