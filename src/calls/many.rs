@@ -14,7 +14,7 @@ use super::call::{Call, Entry};
 use super::layout::{self, Layout, Word};
 use super::memory::{Extent, Fetch, Memory, Moment};
 use super::names::{self, Abi};
-use super::relatives::{OPERATIONS, Operation};
+use super::relatives::{self, OPERATIONS, Operation};
 use std::sync::LazyLock;
 
 /// The first number of those that calls are told by; a call of the kernel with one of them would
@@ -234,6 +234,31 @@ pub(super) fn fetches(number: u32) -> Option<Vec<Fetch>> {
     }])
 }
 
+/// The number that a call is told by, given its first word; `None` where it stands for none.
+#[must_use]
+pub fn stands_for(abi: Abi, number: i32, first: u64) -> Option<i32> {
+    let place = match which(abi, u32::try_from(number).ok()?)? {
+        Which::ByWord(of_first) => of_first + below_32(first)?,
+        // The upper half is a version (`ipc_parse_version()`).
+        Which::ByHalf(of_first) => of_first + below_32(first & 0xffff)?,
+        Which::This(place) => place,
+    };
+    // The oldest version has two of its arguments in memory (`struct ipc_kludge`).
+    let is_old = place == OF_IPC + MSGRCV && first >> 16 == 0;
+    let (_, told) = at(place);
+    of(told).filter(|_| !is_old).map(|_| told)
+}
+
+/// The name of a call that is made, with its operation where its first word says one:
+/// `socketcall.bind`.
+#[must_use]
+pub fn name_made(abi: Abi, number: i32, first: u64) -> Option<&'static str> {
+    match relatives::operation(abi, number, first) {
+        Some(operation) => Some(operation.name),
+        None => names::name_of(abi, number),
+    }
+}
+
 /// The number and the words by which a call is told, given what was read for it; `None` where it is
 /// told as it was made.
 pub(super) fn words(
@@ -241,17 +266,9 @@ pub(super) fn words(
     args: &[u64; 6],
     memory: &Memory,
 ) -> Option<(i32, [u64; 6])> {
-    let place = match which(abi, u32::try_from(number).ok()?)? {
-        Which::ByWord(first) => first + below_32(args[0])?,
-        // The upper half is a version (`ipc_parse_version()`).
-        Which::ByHalf(first) => first + below_32(args[0] & 0xffff)?,
-        Which::This(place) => place,
-    };
-    let (_, told) = at(place);
+    let told = stands_for(abi, number, args[0])?;
     let Some((argument, words)) = of(told)?.array else {
-        // The oldest version has two of its arguments in memory (`struct ipc_kludge`).
-        let is_old = place == OF_IPC + MSGRCV && args[0] >> 16 == 0;
-        return (!is_old).then(|| (told, layout::native_words(abi, told, *args)));
+        return Some((told, layout::native_words(abi, told, *args)));
     };
     let length = usize::from(words) * 4;
     let given = |argument: u8| memory.piece(argument.into(), Moment::Enter);
@@ -273,6 +290,22 @@ pub(super) fn words(
         *to = u32::from_le_bytes(*word.first_chunk()?).into();
     }
     Some((told, layout::native_words(abi, told, all)))
+}
+
+/// What was read for a call of these words was read as for this number, with these words: those by
+/// which it is told, if what they lead to was read.
+#[must_use]
+pub fn read_as(
+    (abi, number): (Abi, i32),
+    args: [u64; 6],
+    memory: &Memory,
+) -> ((Abi, i32), [u64; 6]) {
+    let has_words = memory.piece(ARRAY.into(), Moment::Enter).is_some();
+    let is_read = |told: &(i32, _)| has_words || array(abi, told.0).is_none();
+    match words((abi, number), &args, memory).filter(is_read) {
+        Some((told, words)) => ((abi, told), words),
+        None => ((abi, number), args),
+    }
 }
 
 /// The number of `MSGRCV` of `include/uapi/linux/ipc.h`.

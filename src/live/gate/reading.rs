@@ -3,16 +3,25 @@
 use super::Held;
 use crate::sys::gate;
 use crate::sys::page_size;
-use syscall_model::memory::{Behind, Extent, Fetch, Memory, Moment, Piece, State};
+use syscall_model::many;
+use syscall_model::memory::{Behind, Extent, Fetch, Fetches, Memory, Moment, Piece, State};
 use syscall_model::names::Abi;
 
 /// As many strings of a vector as the BPF programs read.
 const MOST_STRINGS: u16 = 64;
 
-/// Reads what is to be read when a call is entered.
+/// Reads what is to be read when a call is entered, or of the call that it stands for.
 #[must_use]
-pub fn read_memory(call: &Held, fetches: &[Fetch]) -> Memory {
-    let mut pieces = Vec::new();
+pub fn read_memory(call: &Held, fetches: &Fetches) -> Memory {
+    let standing = standing(call);
+    let (call, array) = match &standing {
+        Some((told, array)) => (told, array.clone()),
+        None => (call, None),
+    };
+    let fetches = fetches.get(&(call.abi, call.number as u32));
+    let (Some(fetches), mut pieces) = (fetches, Vec::from_iter(array)) else {
+        return Memory::default();
+    };
     let at_entry = fetches.iter().filter(|fetch| fetch.moment == Moment::Enter);
     for fetch in at_entry {
         let address = word(call, fetch.argument);
@@ -26,6 +35,31 @@ pub fn read_memory(call: &Held, fetches: &[Fetch]) -> Memory {
         }
     }
     Memory::new(pieces)
+}
+
+/// The call that a call stands for, and its words where they are in memory and can be read.
+fn standing(call: &Held) -> Option<(Held, Option<Piece>)> {
+    let number = many::stands_for(call.abi, call.number, word(call, 0))?;
+    let mut told = *call;
+    told.number = number;
+    let Some((argument, length)) = many::array(call.abi, number) else {
+        return Some((told, None));
+    };
+    let mut bytes = [0; many::LONGEST_ARRAY as usize];
+    let (given, address) = (bytes.get_mut(..length.into())?, word(call, argument));
+    let n = gate::read_memory(call.thread, address, given).ok()?;
+    for (to, word) in told.arguments.iter_mut().zip(bytes.chunks_exact(4)) {
+        *to = u32::from_ne_bytes(*word.first_chunk()?).into();
+    }
+    let array = Piece {
+        argument: many::ARRAY,
+        element: 0,
+        moment: Moment::Enter,
+        address,
+        state: State::Whole,
+        bytes: bytes.into(),
+    };
+    (n == usize::from(length)).then_some((told, Some(array)))
 }
 
 /// The memory of a thread from an address on: so many bytes, or as many as there are before a page

@@ -7,6 +7,7 @@ use perf_records::units::{Nanos, Pid, Tid};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use syscall_model::files::{FileKind, Way, path_from};
+use syscall_model::many::read_as;
 use syscall_model::memory::Memory;
 use syscall_model::names;
 use syscall_model::pointers;
@@ -68,9 +69,11 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
         tid: Tid(process),
         comm: ShortName::new(&host.name_of(process).unwrap_or_default()),
     };
+    let made = (held.abi, held.number);
+    let ((abi, number), words) = read_as(made, held.native_words(), memory);
     let entry = Entry::Seen {
         time: Nanos(1),
-        args: held.native_words(),
+        args: words,
     };
     let mut builder = Builder::new(true);
     let mut tell = |observation| builder.observe(&observation, |_| true);
@@ -81,17 +84,17 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
     });
     tell(Observation::Entered {
         actor,
-        abi: held.abi,
-        number: held.number,
+        abi,
+        number,
         entry,
         is_answered: false,
     });
     let mut memory = memory.clone();
-    pointers::widen(held.abi, held.number, &mut memory);
+    pointers::widen(abi, number, &mut memory);
     let call = Call {
         actor,
-        abi: held.abi,
-        number: held.number,
+        abi,
+        number,
         entry,
         outcome: Outcome::Missing,
         memory,
@@ -99,7 +102,7 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
         places: Default::default(),
         injected: Default::default(),
     };
-    let name = names::name_of(held.abi, held.number).unwrap_or_default();
+    let name = names::name_of(abi, number).unwrap_or_default();
     let ways = (0..6).map(|place| Some((path_from(name, place)?, Way::of(&call, place))));
     let ways: Vec<Option<(Option<u8>, Option<Way>)>> = ways.collect();
     tell(Observation::Call(call));
@@ -123,7 +126,6 @@ pub(super) fn of(maker: Maker<'_>, (held, memory): (&Held, &Memory)) -> Option<D
         paths,
         aliases,
     };
-    let words = held.native_words();
     for (part, way) in deed.fields.iter_mut().zip(ways) {
         match &mut part.value {
             Value::UnknownFile { number, .. } => part.value = place.descriptor(*number),

@@ -20,8 +20,8 @@ use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use syscall_model::files::path_from;
+use syscall_model::many::name_made;
 use syscall_model::memory::Memory;
-use syscall_model::names;
 use syscall_model::{Answer, Injected, waits};
 
 /// Decides by the faults of a plan.
@@ -254,10 +254,7 @@ impl<'a> Decider<'a> {
 
     /// What is read for a call as it is for those that are recorded.
     fn memory(&self, call: &Held) -> Memory {
-        let number = u32::try_from(call.number).ok();
-        let fetches = &self.doing.events.fetches;
-        let fetches = number.and_then(|number| fetches.get(&(call.abi, number)));
-        fetches.map_or_else(Memory::default, |fetches| read_memory(call, fetches))
+        read_memory(call, &self.doing.events.fetches)
     }
 }
 
@@ -274,7 +271,8 @@ impl Judge for Decider<'_> {
     }
 
     fn decide(&mut self, call: &Held, waits: &dyn Fn() -> bool) -> Decision {
-        let Some(name) = names::name_of(call.abi, call.number) else {
+        let [first, ..] = call.arguments;
+        let Some(name) = name_made(call.abi, call.number, first) else {
             return Decision::default();
         };
         let looks = self.has_fields(name);

@@ -6,10 +6,11 @@ use perf_records::space::{End, Stack};
 use perf_records::units::{Hashed, Nanos, Pid, Tid};
 use std::collections::HashMap;
 use std::sync::Arc;
+use syscall_model::many::{ARRAY, read_as};
 use syscall_model::memory::{Memory, Moment, Part, Piece, State};
 use syscall_model::names::Abi;
 use syscall_model::pointers;
-use syscall_model::{Answer, Call, Injected};
+use syscall_model::{Answer, Call, Injected, native_words};
 
 /// Calls that were held, and what became of them.
 pub(super) struct Calls {
@@ -101,7 +102,7 @@ impl Calls {
                         && one.bytes.len() != other.bytes.len()
             })
         };
-        self.differing += u64::from((0..6).any(differs));
+        self.differing += u64::from((0..=usize::from(ARRAY)).any(differs));
     }
 }
 
@@ -181,7 +182,10 @@ impl Reader<'_> {
             return Default::default();
         };
         let mut memory = logged.memory;
-        pointers::widen(logged.abi, logged.number, &mut memory);
+        let made = (logged.abi, logged.number);
+        let words = native_words(made.0, made.1, logged.arguments);
+        let ((abi, number), _) = read_as(made, words, &memory);
+        pointers::widen(abi, number, &mut memory);
         held.looked_at.insert(tid, memory);
         (logged.injected, logged.stack)
     }
@@ -233,7 +237,9 @@ impl Reader<'_> {
             ..
         } = logged;
         if memory.is_read() {
-            let (call, part) = ((abi, number), Part::Entry { more: false });
+            let words = native_words(abi, number, arguments);
+            let (call, _) = read_as((abi, number), words, &memory);
+            let part = Part::Entry { more: false };
             self.tracker
                 .contents((pid, tid), call, part, memory, &mut self.out);
         }

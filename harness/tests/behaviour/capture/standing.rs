@@ -141,3 +141,53 @@ fn what_a_call_stands_for_is_known_of_words_in_the_last_bytes_of_a_page_and_in_n
         assert_eq!(told("over"), "socketcall.recv(...) = 12");
     }
 }
+
+/// A scenario of the program that makes a socket, connects it and sends by `socketcall`.
+fn scenario(rest: &str) -> String {
+    format!(
+        "description: sockets of a 32-bit program\n\
+         workload: {{ run: [./program], files: {{ program: {{ from: program, mode: \"0755\" }} }} }}\n\
+         trace: {{ events: [{{ syscalls: [socket, connect, sendto] }}] }}\n\
+         snapshot: false\n{rest}\n"
+    )
+}
+
+#[test]
+fn a_fault_for_a_call_is_done_to_its_operation_of_socketcall_and_to_no_other() {
+    require!(needs());
+    let project = project(OF_32, "socketcall.i386.c");
+    for (fault, status) in [
+        ("socket: { error: EACCES }", 0),
+        ("socket: { family: AF_INET, error: EACCES }", 0),
+        ("socket: { family: AF_INET6, error: EACCES }", 1),
+    ] {
+        let expect = "expect: { sequence: [{ socket: { returns: EACCES } }, { connect: { returns: EBADF } }] }";
+        let expect = if status == 0 { expect } else { "" };
+        project.write(
+            "fault.yaml",
+            &scenario(&format!("faults: [{{ {fault} }}]\n{expect}")),
+        );
+        let run = project.harness(&["run", "fault.yaml"]);
+        run.assert_status(status);
+        assert!(
+            !run.stdout.contains("incomplete"),
+            "{fault}: {}",
+            run.stdout
+        );
+    }
+}
+
+#[test]
+fn a_policy_names_the_call_that_was_made_and_not_what_it_stands_for() {
+    require!(needs());
+    let project = project(OF_32, "socketcall.i386.c");
+    project.write("sockets.yaml", &scenario(""));
+    let policy = project.harness(&["policy", "--format", "oci", "sockets.yaml"]);
+    policy.assert_status(0);
+    assert!(
+        policy.stdout.contains("\"socketcall\""),
+        "{}",
+        policy.stdout
+    );
+    assert!(!policy.stdout.contains("\"connect\""), "{}", policy.stdout);
+}
