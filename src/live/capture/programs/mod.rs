@@ -400,7 +400,7 @@ pub(super) mod tests {
             .map(|program| program.map_or(0, |it| it.len()))
             .collect();
         assert!(
-            lengths.iter().all(|length| (1..400).contains(length)),
+            lengths.iter().all(|length| (1..480).contains(length)),
             "{lengths:?}"
         );
     }
