@@ -97,6 +97,7 @@ const I386: &[(&str, Layout)] = {
         ("getuid", but_its_result(SAME)),
         ("ipc", but_its_result(HIDDEN)),
         ("lchown", OWNED),
+        ("lookup_dcookie", are(&[Both(0, 1), At(2), At(3)])),
         ("mmap", HIDDEN),
         ("mmap2", are(&[At(0), At(1), At(2), At(3), At(4), Pages(5)])),
         ("nice", are(&[Is(0), Is(0), Unknown])),
@@ -159,6 +160,11 @@ const ARM: &[(&str, Layout)] = {
         ("fchown", OWNED),
         ("fstatfs64", SIZED),
         ("ftruncate64", LENGTH),
+        ("getegid", but_its_result(SAME)),
+        ("geteuid", but_its_result(SAME)),
+        ("getgid", but_its_result(SAME)),
+        ("getuid", but_its_result(SAME)),
+        ("lookup_dcookie", are(&[Both(0, 1), At(2), At(3)])),
         ("mkdir", are(&[HERE, At(0), At(1)])),
         ("mmap2", are(&[At(0), At(1), At(2), At(3), At(4), Pages(5)])),
         ("open", are(&[HERE, At(0), At(1), At(2)])),
@@ -299,6 +305,26 @@ mod tests {
         let number = names::number(Abi::X86_64, "ftruncate").expect("a number") as i32;
         let given = [3, u64::MAX, 0, 0, 0, 0];
         assert_eq!(native_words(Abi::X86_64, number, given), given);
+    }
+
+    #[test]
+    fn a_cookie_of_two_words_is_one() {
+        for abi in [Abi::I386, Abi::Arm] {
+            let number = names::number(abi, "lookup_dcookie").expect("a number") as i32;
+            let native = native_words(abi, number, [1, 2, 0x1000, 64, 9, 9]);
+            assert_eq!(&native[..3], [2 << 32 | 1, 0x1000, 64], "{abi:?}");
+        }
+    }
+
+    #[test]
+    fn an_id_cut_to_16_bits_is_not_the_native_result() {
+        for abi in [Abi::I386, Abi::Arm] {
+            for (name, is_native) in [("getuid", false), ("getegid", false), ("getuid32", true)] {
+                let number = names::number(abi, name).expect("a number") as i32;
+                let returns = layout(abi, number).is_none_or(|layout| layout.returns);
+                assert_eq!(returns, is_native, "{abi:?} {name}");
+            }
+        }
     }
 
     #[test]
