@@ -2,7 +2,7 @@
 //! which, and the old `mmap` and `select`, whose arguments are in memory.
 //!
 //! Such a call is told as the one that it stands for, with that one's arguments, as soon as these
-//! are known ([`told`]); all that is said of the direct call is then said of it. It has a number
+//! are known (`told`); all that is said of the direct call is then said of it. It has a number
 //! that no call of the kernel has, so that how it was made is not forgotten. The arguments of
 //! `ipc` are in registers. Those of the others are an array of 32-bit words, as many as the call
 //! has; where that was not read the call stays what it is, and its arguments are unknown.
