@@ -153,11 +153,7 @@ fn in_names(text: &str, names: &[(&str, &str)]) -> String {
 /// A call in that form.
 fn call(name: &str, arguments: &[&str]) -> Option<String> {
     if let Some((_, form)) = FORMS.iter().find(|(known, _)| *known == name) {
-        let mut text = form.replace("{*}", &arguments.join(", "));
-        for (place, argument) in arguments.iter().enumerate() {
-            text = text.replace(&format!("{{{place}}}"), argument);
-        }
-        return Some(text);
+        return filled(form, arguments);
     }
     if let Some((_, plain)) = WITHOUT_FLAGS.iter().find(|(known, _)| *known == name) {
         let ("0", before) = arguments.split_last().map(|(last, all)| (*last, all))? else {
@@ -177,6 +173,23 @@ fn call(name: &str, arguments: &[&str]) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// A form with the arguments in their places; `None` where it takes more than there are.
+fn filled(form: &str, arguments: &[&str]) -> Option<String> {
+    let mut text = String::new();
+    let mut rest = form;
+    while let Some((before, behind)) = rest.split_once('{') {
+        let (place, behind) = behind.split_once('}')?;
+        text.push_str(before);
+        match place.parse::<usize>() {
+            Ok(place) => text.push_str(arguments.get(place)?),
+            Err(_) => text.push_str(&arguments.join(", ")),
+        }
+        rest = behind;
+    }
+    text.push_str(rest);
+    Some(text)
 }
 
 /// The text of a call's tracepoint without the call's number.

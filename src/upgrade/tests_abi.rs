@@ -159,7 +159,7 @@ fn within_an_architecture_nothing_is_a_matter_of_the_abi() {
 
 #[test]
 fn a_call_keeps_its_result_and_all_of_its_text_in_the_common_form() {
-    let text = "P1 x\n  link(\"a, b\", \"c\") = -1 EEXIST\n  creat(\"d\", 0600) = <$DIR/d>\n  pause() = -1 EINTR\n";
+    let text = "P1 x\n  link(\"a, {1}\", \"c\") = -1 EEXIST\n  creat(\"d\", 0600) = <$DIR/d>\n  pause() = -1 EINTR\n";
     let trace = TraceText::read(text);
     let forms = Forms::of(&trace);
     let mut put = trace.clone();
@@ -169,7 +169,7 @@ fn a_call_keeps_its_result_and_all_of_its_text_in_the_common_form() {
     assert_eq!(
         texts,
         [
-            "linkat(AT_FDCWD, \"a, b\", AT_FDCWD, \"c\", 0) = -1 EEXIST",
+            "linkat(AT_FDCWD, \"a, {1}\", AT_FDCWD, \"c\", 0) = -1 EEXIST",
             "openat(AT_FDCWD, \"d\", O_WRONLY|O_CREAT|O_TRUNC, 0600) = <$DIR/d>",
             "ppoll(NULL, 0, NULL, NULL, 0) = -1 EINTR",
         ]
