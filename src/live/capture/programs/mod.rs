@@ -38,7 +38,7 @@ pub(super) use halves::{enter, exit};
 pub(super) use other::Other;
 
 use super::asm::{Asm, Helper, If, Label, Op, R0, R1, R2, R3, R6, R7, R8, R9, STACK, Width};
-use super::wire::{self, PLACES, head, spec, task};
+use super::wire::{PLACES, head, spec, task};
 
 /// What the programs refer to: descriptors of maps, and facts about the machine.
 #[derive(Clone, Copy, Debug)]
@@ -297,7 +297,7 @@ fn compat_arguments(a: &mut Asm, names: &Names, nothing: Label) {
         return a.jump(nothing);
     }
     a.load(Width::W, R9, R6, task::NUMBER);
-    a.op(Op::Add, R9, wire::MAX_CALLS as i32);
+    a.op(Op::Add, R9, super::wire::MAX_CALLS as i32);
     a.store(Width::W, R6, task::NUMBER, R9);
     find_spec(a, names, PLACES, nothing);
     copy_words(a, Width::W, regs::COMPAT_ARGS);
