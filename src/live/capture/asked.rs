@@ -1,6 +1,6 @@
 //! What the programs are told to read of a call.
 
-use super::wire::{MAX_AT_EXIT, MAX_FETCHES, MAX_PIECE, TOLD, call_at, spec};
+use super::wire::{BY_NUMBER, MAX_AT_EXIT, MAX_FETCHES, MAX_PIECE, call_at, spec};
 use syscall_model::many::{self, Which};
 use syscall_model::memory::{Extent, Fetch, Fetches, Moment};
 use syscall_model::names::Abi;
@@ -34,7 +34,7 @@ pub(super) fn value(fetches: &Fetches, place: u32) -> Option<[u8; spec::SIZE]> {
             Which::ByHalf(first) => (spec::BY_HALF, first),
             Which::This(place) => (spec::THIS, place),
         };
-        let [low, high, ..] = (TOLD + first).to_le_bytes();
+        let [low, high, ..] = (BY_NUMBER + first).to_le_bytes();
         value[spec::ANY as usize] = 1;
         value[spec::WHICH as usize] = kind as u8;
         value[spec::FIRST as usize] = low;

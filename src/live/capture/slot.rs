@@ -2,7 +2,7 @@
 
 use super::asked;
 use super::recorded::{CallEvents, Calls};
-use super::wire::{self, MAX_CALLS, PLACES, TOLD as PLACES_OF_NUMBERS, slot, task};
+use super::wire::{self, BY_NUMBER, MAX_CALLS, PLACES, slot, task};
 use super::{Capture, CaptureError, system};
 use perf_records::attr::Attr;
 use perf_records::units::{Cpu, Tid};
@@ -209,7 +209,7 @@ fn changed(known: &Fetches, wanted: &Fetches) -> BTreeSet<u32> {
         [*number, made as u32].map(|number| wire::place(*abi, number))
     });
     let places = with_made.flatten();
-    let with_native = places.flat_map(|place| match place < PLACES_OF_NUMBERS {
+    let with_native = places.flat_map(|place| match place < BY_NUMBER {
         true => [place, place % MAX_CALLS],
         false => [place; 2],
     });

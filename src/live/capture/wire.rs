@@ -13,14 +13,14 @@ pub(super) const MAX_TASKS: u32 = 16 << 10;
 pub(super) const MAX_CALLS: u32 = 512;
 /// The places of calls in a slot: those of the native convention by their numbers, as many for
 /// those of the 32-bit one behind them, and those of calls that such a call stands for.
-pub(super) const PLACES: u32 = TOLD + many::TOLD;
-/// The first place of those.
-pub(super) const TOLD: u32 = 2 * MAX_CALLS;
+pub(super) const PLACES: u32 = BY_NUMBER + many::TOLD;
+/// How many of them are of calls by their numbers; behind these are the others.
+pub(super) const BY_NUMBER: u32 = 2 * MAX_CALLS;
 
 /// The place of a call; `None` where there is none for it.
 pub(super) fn place(abi: Abi, number: u32) -> Option<u32> {
     if let Some(place) = many::place(abi, number as i32) {
-        return Some(TOLD + place);
+        return Some(BY_NUMBER + place);
     }
     let first = match abi {
         _ if abi == Abi::native() => 0,
@@ -32,7 +32,7 @@ pub(super) fn place(abi: Abi, number: u32) -> Option<u32> {
 
 pub(super) fn call_at(place: u16) -> (Abi, i32) {
     let native = Abi::native();
-    if let Some(place) = u32::from(place).checked_sub(TOLD) {
+    if let Some(place) = u32::from(place).checked_sub(BY_NUMBER) {
         return many::at(place);
     }
     match (native.compat(), u32::from(place).checked_sub(MAX_CALLS)) {
