@@ -1,6 +1,7 @@
 //! Finds what differs from each kernel to the next one of the list, and why.
 
 use super::results::{Column, Matrix};
+use crate::scenario::KernelVersion;
 use crate::upgrade::{self, Answer, Class, Within};
 use crate::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
@@ -142,7 +143,10 @@ fn pairs_across<'a>(whole: &[&'a Column]) -> Vec<(&'a Column, &'a Column)> {
     };
     let (bases, others): (Vec<&Column>, Vec<&Column>) =
         whole.iter().partition(|column| column.facts.arch == *first);
-    let version = |column: &Column| kernel_version(&column.facts.release);
+    let version = |column: &Column| {
+        let version = KernelVersion::of_release(&column.facts.release);
+        version.map(|it| (it.major, it.minor))
+    };
     let same = others.iter().filter_map(|to| {
         let mut bases = bases.iter().rev();
         let from = bases.find(|from| version(from).is_some() && version(from) == version(to))?;
@@ -156,12 +160,6 @@ fn pairs_across<'a>(whole: &[&'a Column]) -> Vec<(&'a Column, &'a Column)> {
         }
     }
     pairs
-}
-
-/// `6.1` of `6.1.0-50-arm64`.
-fn kernel_version(release: &str) -> Option<(u32, u32)> {
-    let mut parts = release.split(['.', '-']).map(str::parse);
-    Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use syscall_model::names::{self, Abi};
 ///
 /// The arguments are those of glibc 2.36, `sysdeps/unix/sysv/linux`, for the same function on
 /// either.
-const FORMS: &[(&str, &str)] = &[
+pub(super) const FORMS: &[(&str, &str)] = &[
     ("access", "faccessat(AT_FDCWD, {*})"),
     ("chmod", "fchmodat(AT_FDCWD, {*})"),
     ("chown", "fchownat(AT_FDCWD, {*}, 0)"),

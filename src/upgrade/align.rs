@@ -25,10 +25,14 @@ pub enum Change<'a> {
 /// match them, one with the fewest differing lines is chosen.
 #[must_use]
 pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<'a>> {
-    let all = laid_out(first, second);
+    changes(&laid_out(first, second))
+}
+
+/// The differences of two traces that are laid out.
+pub(super) fn changes<'a>(all: &[Laid<'_, 'a>]) -> Vec<Change<'a>> {
     let told = |block: &Block<'a>| (block.task, block.kind.clone(), block.lines.len());
     let mut changes = Vec::new();
-    for laid in &all {
+    for laid in all {
         let (gone, came) = match laid {
             Laid::First(block) => (Some(block), None),
             Laid::Second(block) => (None, Some(block)),
@@ -43,7 +47,7 @@ pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<
             changes.push(Change::Came(task, kind, lines));
         }
     }
-    for laid in &all {
+    for laid in all {
         let Laid::Both(Both {
             old, new, pairs, ..
         }) = laid
@@ -64,19 +68,18 @@ pub fn aligned<'a>(first: &TraceText<'a>, second: &TraceText<'a>) -> Vec<Change<
     changes
 }
 
-/// Returns the lines that two traces have in common, each with its task in the first.
-pub(super) fn alike<'a>(
-    first: &TraceText<'a>,
-    second: &TraceText<'a>,
-) -> Vec<(&'a str, Line<'a>, Line<'a>)> {
-    let mut all = Vec::new();
-    for laid in laid_out(first, second) {
-        if let Laid::Both(both) = laid {
-            let same = both.pairs.into_iter().filter(|pair| pair.is_same);
-            all.extend(same.filter_map(|pair| Some((both.old.task, pair.first?, pair.second?))));
-        }
-    }
-    all
+/// The lines that two traces which are laid out have in common, each with its task in the first.
+pub(super) fn alike<'l, 'a>(
+    all: &'l [Laid<'_, 'a>],
+) -> impl Iterator<Item = (&'a str, &'l Line<'a>, &'l Line<'a>)> {
+    let both = all.iter().filter_map(|laid| match laid {
+        Laid::Both(both) => Some(both),
+        Laid::First(_) | Laid::Second(_) => None,
+    });
+    both.flat_map(|both| {
+        let same = both.pairs.iter().filter(|pair| pair.is_same);
+        same.filter_map(|pair| Some((both.old.task, pair.first.as_ref()?, pair.second.as_ref()?)))
+    })
 }
 
 /// An element of the alignment.

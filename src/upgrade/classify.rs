@@ -1,7 +1,7 @@
 //! Classifies why the answers of two runs differ.
 
 use super::abi::{self, Across, Forms};
-use super::align::{Change, aligned, alike};
+use super::align::{Change, Laid, alike, changes, laid_out};
 use super::ends;
 use super::lines::{Line, TraceText};
 use super::pseudo::told_otherwise;
@@ -75,10 +75,11 @@ fn of_traces(told: &Told<'_>, before: &Answer, after: &Answer) -> Vec<Difference
         before.put(&mut first);
         after.put(&mut second);
     }
-    let changes = aligned(&first, &second);
+    let laid = laid_out(&first, &second);
+    let changes = changes(&laid);
     let has_root = changes.iter().any(is_refused);
     let mut all: Vec<Difference> = match told.across {
-        Some(_) => of_abi(&first, &second),
+        Some(_) => of_abi(&laid),
         None => Vec::new(),
     };
     // For each task, the difference that the later ones in it follow from.
@@ -112,10 +113,10 @@ fn of_traces(told: &Told<'_>, before: &Answer, after: &Answer) -> Vec<Difference
 }
 
 /// Returns what only the ABI makes of lines that say the same.
-fn of_abi(first: &TraceText<'_>, second: &TraceText<'_>) -> Vec<Difference> {
+fn of_abi(laid: &[Laid<'_, '_>]) -> Vec<Difference> {
     let mut all = Vec::new();
-    for (task, before, after) in alike(first, second) {
-        if let Some(what) = abi::said(&before, &after) {
+    for (task, before, after) in alike(laid) {
+        if let Some(what) = abi::said(before, after) {
             let evidence = [('-', before), ('+', after)];
             let found = Difference {
                 class: Class::Architecture,

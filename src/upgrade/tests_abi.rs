@@ -1,8 +1,10 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use super::abi::Forms;
+use super::abi::{FORMS, Forms};
 use super::tests::{facts, found, passed};
 use super::*;
+use syscall_model::names::Abi;
+use syscall_model::select::Selection;
 
 /// Class and words of what differs between a run on amd64 and one on arm64.
 fn across(amd64: &str, arm64: &str) -> Vec<(Class, String)> {
@@ -174,4 +176,13 @@ fn a_call_keeps_its_result_and_all_of_its_text_in_the_common_form() {
             "ppoll(NULL, 0, NULL, NULL, 0) = -1 EINTR",
         ]
     );
+}
+
+#[test]
+fn each_form_is_a_call_that_is_known_to_do_the_same_on_arm64() {
+    for (name, form) in FORMS {
+        let (call, _) = form.split_once('(').unwrap();
+        let same = Selection::parse(&[name], Abi::Aarch64).unwrap();
+        assert!(same.names().any(|it| it == call), "{name}: {call}");
+    }
 }
