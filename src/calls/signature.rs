@@ -20,6 +20,8 @@ pub struct Argument {
     pub kind: ArgKind,
     /// The name that such an argument has in all calls; see [`Signature::place_of`].
     pub alias: Option<&'static str>,
+    /// Whether the call has no such argument, and does what the native one does for its word.
+    pub is_implied: bool,
 }
 
 /// The form of a call.
@@ -50,6 +52,8 @@ pub struct Meanings {
     pub arguments: [ArgKind; 6],
     /// How many of them mean something to this call.
     pub shown: usize,
+    /// Those of them that the call does not have, a bit each.
+    pub implied: u8,
     /// What its result is.
     pub returns: ReturnKind,
 }
@@ -58,7 +62,8 @@ impl Meanings {
     /// The arguments that mean something: where they stand and what they are.
     pub fn shown(&self) -> impl Iterator<Item = (usize, ArgKind)> {
         let all = self.arguments.iter().copied().enumerate().take(self.shown);
-        all.filter(|(_, kind)| *kind != ArgKind::Unused)
+        let is_implied = |place: usize| self.implied >> place & 1 == 1;
+        all.filter(move |(place, kind)| *kind != ArgKind::Unused && !is_implied(*place))
     }
 }
 
@@ -87,12 +92,15 @@ impl Signature {
     #[must_use]
     pub fn meanings(&self, words: &[u64; 6]) -> Meanings {
         let mut arguments = [ArgKind::Word; 6];
-        for (to, argument) in arguments.iter_mut().zip(&self.arguments) {
+        let mut implied = 0;
+        for (place, (to, argument)) in arguments.iter_mut().zip(&self.arguments).enumerate() {
             *to = argument.kind;
+            implied |= u8::from(argument.is_implied) << place;
         }
         let mut meanings = Meanings {
             arguments,
             shown: self.arguments.len(),
+            implied,
             returns: self.returns,
         };
         if let Some(depends) = self.depends {
@@ -206,6 +214,7 @@ impl Signature {
                     self.hides = true;
                 }
                 (Some(Word::Both(..) | Word::Pages(_)), _) => {}
+                (Some(Word::Is(_)), _) => argument.is_implied = true,
                 (_, ArgKind::Long | ArgKind::Offset) => argument.kind = ArgKind::Int,
                 _ => {}
             }
@@ -224,6 +233,7 @@ fn nothing() -> Argument {
         name: "".into(),
         kind: ArgKind::Unused,
         alias: None,
+        is_implied: false,
     }
 }
 
@@ -252,6 +262,7 @@ fn from_format(name: &'static str, format: &Format) -> Signature {
         name: field.name.as_str().into(),
         kind: kind(name, place, field),
         alias: None,
+        is_implied: false,
     });
     let mut arguments: Vec<_> = arguments.take(6).collect();
     add_aliases(&mut arguments);
@@ -327,6 +338,7 @@ fn six_words() -> Signature {
         name: format!("arg{place}").into(),
         kind: ArgKind::Word,
         alias: None,
+        is_implied: false,
     };
     Signature {
         arguments: (0..6).map(argument).collect(),

@@ -38,6 +38,7 @@ fn call(name: &str, args: [u64; 6], value: i64) -> Call {
 fn signature(kinds: &[ArgKind]) -> Signature {
     let argument = |kind: &ArgKind| Argument {
         alias: None,
+        is_implied: false,
         name: "a".into(),
         kind: *kind,
     };

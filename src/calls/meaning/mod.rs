@@ -106,6 +106,7 @@ impl Commands {
         let mut meanings = Meanings {
             arguments: [ArgKind::Unused; 6],
             shown: 6,
+            implied: 0,
             returns: ReturnKind::Number,
         };
         self.resolve(words, &mut meanings);

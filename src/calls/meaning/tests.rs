@@ -22,6 +22,7 @@ fn signature(call: &str) -> Signature {
         if place == arguments.len() {
             arguments.push(Argument {
                 alias: None,
+                is_implied: false,
                 name: name.into(),
                 kind: arg_kind(call, place, name, c_type),
             });

@@ -32,11 +32,8 @@ const TOLD: &[(&str, &str)] = &[
         "socketcall.getpeername(",
         ", sin_addr=inet_addr(\"127.0.0.1\")}, [16]) = 0",
     ),
-    ("socketcall.send(", "<tcp:2>, \"sent\", 4, 0, NULL, 0) = 4"),
-    (
-        "socketcall.recv(",
-        "<tcp:3>, \"sent\", 16, 0, NULL, NULL) = 4",
-    ),
+    ("socketcall.send(", "<tcp:2>, \"sent\", 4, 0) = 4"),
+    ("socketcall.recv(", "<tcp:3>, \"sent\", 16, 0) = 4"),
     (
         "socketcall.sendto(",
         "<tcp:2>, \"to none\", 7, 0, NULL, 0) = 7",
