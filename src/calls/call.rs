@@ -3,6 +3,7 @@
 use super::files::Files;
 use super::injected::Injected;
 use super::kinds::{ReturnKind, return_kind};
+use super::layout;
 use super::many;
 use super::mappings::Places;
 use super::names::{self, Abi};
@@ -164,6 +165,14 @@ impl Call {
     #[must_use]
     pub fn name(&self) -> Option<&'static str> {
         names::name_of(self.abi, self.number)
+    }
+
+    /// The name of the call in whose places its arguments are: that of the native one, where that
+    /// does the same under another name (`unlinkat` of `unlink` on arm); else its own.
+    #[must_use]
+    pub fn form(&self) -> Option<&'static str> {
+        let (abi, number) = layout::form(self.abi, self.number);
+        names::name_of(abi, number)
     }
 
     /// The convention and number that it was made by; it is told by another where it stands for a

@@ -137,21 +137,42 @@ const I386: &[(&str, Layout)] = {
     ]
 };
 
-/// The same for arm; of a call that aarch64 has only under another name nothing else is known.
+/// The same for arm, with the calls that aarch64 has under another name; of those of them that are
+/// not listed nothing else is known.
 const ARM: &[(&str, Layout)] = {
-    use Word::{At, Both, Id16, Is, Pages};
+    use Word::{At, Both, Id16, Is, Pages, Unknown};
     const LENGTH: Layout = are(&[At(0), Both(2, 3)]);
     const MOVED: Layout = are(&[At(0), At(1), At(2), Both(4, 5)]);
     const SIZED: Layout = are(&[At(0), At(2)]);
     const OWNED: Layout = are(&[At(0), Id16(1), Id16(2)]);
     const IDS: Layout = are(&[Id16(0), Id16(1), Id16(2)]);
     const HERE: Word = Is(libc::AT_FDCWD as u32 as u64);
+    const NONE: Word = Is(0);
+    const NO_FOLLOW: Word = Is(libc::AT_SYMLINK_NOFOLLOW as u64);
+    const CREATED: Word = Is((libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC) as u64);
+    const NAMED: Layout = are(&[HERE, At(0), At(1)]);
+    const NAMED_TWICE: Layout = are(&[HERE, At(0), HERE, At(1), NONE]);
+    const LOOKED_AT: Layout = are(&[HERE, At(0), At(1), NONE]);
+    const OF_FOUR: Layout = are(&[At(0), At(1), At(2), At(3), NONE, NONE]);
     &[
         ("_llseek", but_its_result(are(&[At(0), Both(2, 1), At(4)]))),
+        (
+            "_newselect",
+            are(&[At(0), At(1), At(2), At(3), Unknown, NONE]),
+        ),
+        ("access", NAMED),
         (
             "arm_fadvise64_64",
             are(&[At(0), Both(2, 3), Both(4, 5), At(1)]),
         ),
+        ("chmod", NAMED),
+        ("chown", are(&[HERE, At(0), Id16(1), Id16(2), NONE])),
+        ("chown32", are(&[HERE, At(0), At(1), At(2), NONE])),
+        ("creat", are(&[HERE, At(0), CREATED, At(1)])),
+        ("dup2", are(&[At(0), At(1), NONE])),
+        ("epoll_create", are(&[NONE])),
+        ("epoll_wait", OF_FOUR),
+        ("eventfd", are(&[At(0), NONE])),
         ("fallocate", are(&[At(0), At(1), Both(2, 3), Both(4, 5)])),
         (
             "fanotify_mark",
@@ -160,18 +181,33 @@ const ARM: &[(&str, Layout)] = {
         ("fchown", OWNED),
         ("fstatfs64", SIZED),
         ("ftruncate64", LENGTH),
+        ("futimesat", are(&[At(0), At(1), Unknown, NONE])),
+        ("getdents", are(&[At(0), Unknown, At(2)])),
         ("getegid", but_its_result(SAME)),
         ("geteuid", but_its_result(SAME)),
         ("getgid", but_its_result(SAME)),
         ("getuid", but_its_result(SAME)),
+        ("inotify_init", are(&[NONE])),
+        ("lchown", are(&[HERE, At(0), Id16(1), Id16(2), NO_FOLLOW])),
+        ("lchown32", are(&[HERE, At(0), At(1), At(2), NO_FOLLOW])),
+        ("link", NAMED_TWICE),
         ("lookup_dcookie", are(&[Both(0, 1), At(2), At(3)])),
-        ("mkdir", are(&[HERE, At(0), At(1)])),
+        ("lstat", are(&[HERE, At(0), At(1), NO_FOLLOW])),
+        ("lstat64", are(&[HERE, At(0), At(1), NO_FOLLOW])),
+        ("mkdir", NAMED),
+        ("mknod", are(&[HERE, At(0), At(1), At(2)])),
         ("mmap2", are(&[At(0), At(1), At(2), At(3), At(4), Pages(5)])),
         ("open", are(&[HERE, At(0), At(1), At(2)])),
+        ("pipe", are(&[At(0), NONE])),
+        ("poll", are(&[At(0), At(1), Unknown, NONE, NONE])),
         ("pread64", MOVED),
         ("pwrite64", MOVED),
         ("readahead", are(&[At(0), Both(2, 3), At(4)])),
         ("readlink", are(&[HERE, At(0), At(1), At(2)])),
+        ("recv", OF_FOUR),
+        ("rename", NAMED_TWICE),
+        ("rmdir", are(&[HERE, At(0), Is(libc::AT_REMOVEDIR as u64)])),
+        ("send", OF_FOUR),
         ("setfsgid", IDS),
         ("setfsuid", IDS),
         ("setgid", IDS),
@@ -180,12 +216,22 @@ const ARM: &[(&str, Layout)] = {
         ("setresuid", IDS),
         ("setreuid", IDS),
         ("setuid", IDS),
+        ("sigaction", are(&[At(0), At(1), At(2), Unknown])),
+        ("signalfd", are(&[At(0), At(1), At(2), NONE])),
+        ("sigpending", are(&[At(0), Unknown])),
+        ("sigprocmask", are(&[At(0), At(1), At(2), Unknown])),
+        ("stat", LOOKED_AT),
+        ("stat64", LOOKED_AT),
         ("statfs64", SIZED),
+        ("symlink", are(&[At(0), HERE, At(1)])),
         (
             "sync_file_range2",
             are(&[At(0), Both(2, 3), Both(4, 5), At(1)]),
         ),
         ("truncate64", LENGTH),
+        ("ugetrlimit", SAME),
+        ("unlink", are(&[HERE, At(0), NONE])),
+        ("utimes", are(&[HERE, At(0), Unknown, NONE])),
     ]
 };
 
@@ -229,6 +275,25 @@ fn is_of_old(native: Abi, name: &str) -> bool {
         short.is_some_and(|short| names::number(native, short).is_some())
     });
     !is_width && !relatives::natives(native, name).is_empty()
+}
+
+/// The convention and number of the call in whose places the words of a call are put: of one that
+/// aarch64 has under another name alone that one, of any other the call itself.
+pub(super) fn form(abi: Abi, number: i32) -> (Abi, i32) {
+    let native = || {
+        let layout = layout(abi, number)?;
+        let is_given = |word: &Word| matches!(word, Word::Is(_));
+        let name = names::name_of(abi, number).filter(|_| layout.words.iter().any(is_given))?;
+        let [native, ..] = relatives::natives(Abi::Aarch64, name)[..] else {
+            return None;
+        };
+        let number = names::number(Abi::Aarch64, native)?;
+        Some((Abi::Aarch64, number as i32))
+    };
+    match abi {
+        Abi::Arm => native().unwrap_or((abi, number)),
+        _ => (abi, number),
+    }
 }
 
 /// In which register of a call an argument of the native call is; `None` where it is in none, or is
@@ -324,6 +389,59 @@ mod tests {
                 let returns = layout(abi, number).is_none_or(|layout| layout.returns);
                 assert_eq!(returns, is_native, "{abi:?} {name}");
             }
+        }
+    }
+
+    #[test]
+    fn a_path_of_arm_stands_where_the_native_call_has_it() {
+        let place = |name: &str, native| {
+            let number = names::number(Abi::Arm, name).expect("a call of arm") as i32;
+            raw_place(Abi::Arm, number, native)
+        };
+        for call in [
+            "access", "chmod", "creat", "lstat64", "mkdir", "open", "rmdir", "unlink",
+        ] {
+            assert_eq!((place(call, 0), place(call, 1)), (None, Some(0)), "{call}");
+        }
+        for call in ["link", "rename"] {
+            assert_eq!(place(call, 1), Some(0), "{call}");
+            assert_eq!(place(call, 3), Some(1), "{call}");
+        }
+        assert_eq!(
+            (place("symlink", 0), place("symlink", 2)),
+            (Some(0), Some(1))
+        );
+        assert_eq!(
+            (place("openat", 1), place("unlinkat", 1)),
+            (Some(1), Some(1))
+        );
+    }
+
+    #[test]
+    fn a_call_whose_words_stand_as_in_another_call_has_the_form_of_that() {
+        let form = |abi, name: &str| {
+            let number = names::number(abi, name).expect("a call") as i32;
+            let (abi, number) = form(abi, number);
+            names::name_of(abi, number)
+        };
+        for (name, native) in [
+            ("unlink", "unlinkat"),
+            ("rename", "renameat"),
+            ("creat", "openat"),
+            ("lstat64", "newfstatat"),
+            ("send", "sendto"),
+            ("dup2", "dup3"),
+            // Nothing is put elsewhere.
+            ("fstat64", "fstat64"),
+            ("mmap2", "mmap2"),
+            ("openat", "openat"),
+            // What they do is not all in their words.
+            ("fork", "fork"),
+        ] {
+            assert_eq!(form(Abi::Arm, name), Some(native), "{name}");
+        }
+        for name in ["unlink", "umount", "waitpid"] {
+            assert_eq!(form(Abi::I386, name), Some(name));
         }
     }
 

@@ -217,8 +217,8 @@ pub fn array(abi: Abi, number: i32) -> Option<(u8, u8)> {
 
 /// What is to be read for a call that stands for others, as long as it is not known for which: the
 /// array, whose words say it later if it was not in memory.
-pub(super) fn fetches(number: u32) -> Option<Vec<Fetch>> {
-    let (argument, words) = match which(Abi::I386, number)? {
+pub(super) fn fetches(abi: Abi, number: u32) -> Option<Vec<Fetch>> {
+    let (argument, words) = match which(abi, number)? {
         Which::ByWord(_) => (1, LONGEST_ARRAY),
         Which::ByHalf(_) => return Some(Vec::new()),
         Which::This(place) => {

@@ -76,8 +76,8 @@ pub(crate) const LONGEST_ADDRESS: u16 = 128;
 const LONGEST_STRUCT: u16 = 1024;
 
 /// What of a call's pointers is to be read, with no more than `contents` bytes of what it reads or
-/// writes; 0 for none. Nothing for a convention other than the native one and that of 32-bit calls
-/// on x86, whose arguments are told by their registers.
+/// writes; 0 for none. Nothing for a convention other than the native one and that of 32-bit
+/// calls, whose arguments are told by their registers.
 ///
 /// At most five are read at the entry and four at the exit, and each argument once at each.
 #[must_use]
@@ -104,7 +104,7 @@ pub fn fetches(abi: Abi, number: u32, contents: u16) -> Vec<Fetch> {
 
 /// Whether calls of a convention are read in other layouts than the native ones.
 fn is_narrow(abi: Abi) -> bool {
-    abi == Abi::I386 && Abi::native() == Abi::X86_64
+    Abi::native().compat() == Some(abi)
 }
 
 /// The same for a native call by its name.

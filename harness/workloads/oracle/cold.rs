@@ -64,7 +64,7 @@ const fn unix_address(path: &CStr) -> Cold<libc::sockaddr_un> {
     let mut sun_path = [0; 108];
     let mut at = 0;
     while at < bytes.len() {
-        sun_path[at] = bytes[at].cast_signed();
+        sun_path[at] = c_char::from_ne_bytes([bytes[at]]);
         at += 1;
     }
     Cold::new(libc::sockaddr_un {

@@ -1,6 +1,7 @@
 //! Which calls have descriptors for arguments, and which change a table: by name, once.
 
 use super::super::by_row::ByRow;
+use super::super::layout;
 use super::super::many;
 use super::super::meaning::Commands;
 use super::super::names::{self, Abi};
@@ -138,6 +139,7 @@ pub fn needed() -> &'static [&'static str] {
 
 /// What is to be done about a call.
 pub(super) fn plan(abi: Abi, number: i32) -> Plan {
+    let (abi, number) = layout::form(abi, number);
     let Some((row, plan)) = PLANS.get(abi, number) else {
         return NOTHING;
     };

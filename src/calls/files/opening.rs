@@ -186,7 +186,7 @@ impl Tables {
         let Some(given) = whole(call, usize::from(argument.path), Moment::Enter) else {
             return FileKind::Unread;
         };
-        let flags = match call.name() {
+        let flags = match call.form() {
             Some("openat2") => match whole(call, 2, Moment::Enter) {
                 Some(how) => number(how, 0).unwrap_or(0),
                 // RESOLVE_IN_ROOT may make it a path below the directory.
@@ -335,7 +335,7 @@ pub(super) fn open_flags(call: &Call) -> u64 {
     let Some(args) = call.entry.args() else {
         return 0;
     };
-    match call.name() {
+    match call.form() {
         Some("openat2") => whole(call, 2, Moment::Enter)
             .and_then(|how| number(how, 0))
             .unwrap_or(0),
@@ -349,7 +349,7 @@ pub(super) fn open_flags(call: &Call) -> u64 {
 
 /// How a path is to be resolved (`RESOLVE_*`); `None` where that was not read.
 pub(super) fn resolve_flags(call: &Call) -> Option<u64> {
-    match call.name() {
+    match call.form() {
         Some("openat2") => number(whole(call, 2, Moment::Enter)?, 16),
         _ => Some(0),
     }

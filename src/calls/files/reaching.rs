@@ -64,7 +64,7 @@ impl Tables {
         let Some(mut tree) = self.tree.take() else {
             return Walks::new();
         };
-        let name = call.name().unwrap_or_default();
+        let name = call.form().unwrap_or_default();
         let mut walks = Walks::new();
         let mut others = Vec::new();
         // What it binds to is told by its path as well.

@@ -23,7 +23,7 @@ const CLONE: u64 = 1;
 impl Tables {
     /// What a call that ended did to the names of files.
     pub(super) fn renames(&mut self, at: At, call: &Call, pending: &Pending) {
-        let Some(name) = call.name() else { return };
+        let Some(name) = call.form() else { return };
         let Some(change) = change(name) else { return };
         let Some(mut tree) = self.tree.take() else {
             return;
@@ -61,7 +61,7 @@ impl Tables {
                 .map(|(_, walked)| walked)
         };
         let moment = tree.now();
-        let name = call.name().unwrap_or_default();
+        let name = call.form().unwrap_or_default();
         for (_, walked) in &pending.walks {
             tree.relies_on(at.thread, walked, name);
         }
@@ -101,7 +101,7 @@ impl Tables {
                 let mut changed = vec![(folder, name.clone())];
                 let node = match file(walk(from)) {
                     Some(spot) => spot.node(),
-                    None if call.name() == Some("linkat") && args[4] & FOLLOW != 0 => return None,
+                    None if call.form() == Some("linkat") && args[4] & FOLLOW != 0 => return None,
                     None => {
                         let walked = walk(from)?;
                         changed.extend(named(Some(walked)));

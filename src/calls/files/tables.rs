@@ -228,7 +228,7 @@ impl Tables {
         table.map_or_else(Vec::new, |table| table.land(at.thread));
         let made = (call.abi, call.number);
         let mut pending = self.pending(at, plan, made, &call.entry);
-        self.reaches(at, call.name(), &mut pending);
+        self.reaches(at, call.form(), &mut pending);
         let Pending {
             version,
             moves,

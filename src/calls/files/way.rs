@@ -36,7 +36,7 @@ impl Way {
             Entry::Uncorking => [u64::MAX; 6],
             Entry::Missing => return None,
         };
-        let name = call.name().unwrap_or_default();
+        let name = call.form().unwrap_or_default();
         let Looks {
             follows,
             takes_empty,

@@ -1,5 +1,5 @@
-//! What the pointers of a 32-bit call of an x86 kernel point to: what is to be read of it, and how
-//! what was read stands in the native layouts.
+//! What the pointers of a 32-bit call point to: what is to be read of it, and how what was read
+//! stands in the native layouts.
 //!
 //! A row of the native call is also that of its 32-bit forms. All that looks at memory knows native
 //! layouts alone: what is read in another is widened.
@@ -14,7 +14,13 @@ use super::{Target, each, table};
 use crate::memory::{Extent, Fetch, Memory, Moment, Piece, State};
 use std::sync::LazyLock;
 
-/// A call of i386 of whose pointers something is known.
+/// The convention of 32-bit calls that this kernel serves.
+const ABI: Abi = match Abi::native().compat() {
+    Some(abi) => abi,
+    None => panic!("the native convention is one of 64 bits"),
+};
+
+/// A call of it of whose pointers something is known.
 struct Row {
     call: &'static str,
     number: i32,
@@ -24,7 +30,7 @@ struct Row {
 impl Row {
     /// In which register an argument of the native call is.
     fn register(&self, argument: u8) -> Option<u8> {
-        raw_place(Abi::I386, self.number, argument)
+        raw_place(ABI, self.number, argument)
     }
 }
 
@@ -33,10 +39,13 @@ fn row(number: u32) -> Option<&'static Row> {
         let mut rows = Vec::new();
         let told = (0..many::TOLD).filter_map(|place| {
             let (abi, number) = many::at(place);
-            Some((number as u32, names::name_of(abi, number)?))
+            Some((
+                number as u32,
+                names::name_of(abi, number).filter(|_| abi == ABI)?,
+            ))
         });
-        for (number, call) in names::all(Abi::I386).chain(told) {
-            let natives = relatives::natives(Abi::X86_64, call);
+        for (number, call) in names::all(ABI).chain(told) {
+            let natives = relatives::natives(Abi::native(), call);
             let targets = table::targets(natives.first().copied().unwrap_or(call));
             let place = place(number);
             if !targets.is_empty() {
@@ -55,7 +64,7 @@ fn row(number: u32) -> Option<&'static Row> {
 
 /// Where a number stands: those by which calls are told come first.
 fn place(number: u32) -> usize {
-    match many::place(Abi::I386, number as i32) {
+    match many::place(ABI, number as i32) {
         Some(place) => place as usize,
         None => (many::TOLD as usize).saturating_add(number as usize),
     }
@@ -63,7 +72,7 @@ fn place(number: u32) -> usize {
 
 /// What is to be read for a call: the arguments are the registers that they are in.
 pub(super) fn fetches(number: u32, contents: u16) -> Vec<Fetch> {
-    if let Some(fetches) = many::fetches(number) {
+    if let Some(fetches) = many::fetches(ABI, number) {
         return fetches;
     }
     let Some(row) = row(number) else {
@@ -105,9 +114,9 @@ pub(super) fn fetches(number: u32, contents: u16) -> Vec<Fetch> {
     fetches
 }
 
-/// Puts what was read for a call of i386 where the native call has it, in the native layouts.
+/// Puts what was read for a 32-bit call where the native call has it, in the native layouts.
 pub(super) fn widen(number: i32, memory: &mut Memory) {
-    let is_told_later = |number| many::which(Abi::I386, number).is_some();
+    let is_told_later = |number| many::which(ABI, number).is_some();
     let number = u32::try_from(number).ok();
     let Some(row) = number.filter(|it| !is_told_later(*it)).and_then(row) else {
         return;

@@ -1,10 +1,11 @@
-//! The layouts of structures in the memory of a 32-bit program on x86.
+//! The layouts of structures in the memory of a 32-bit program.
 //!
 //! Structures of which the layout is the native one are read as they are; of others a list of steps
 //! says how each field is widened; those without one are not read.
 //!
-//! The layouts are those of `include/linux/compat.h`, `arch/x86/include/asm/compat.h` and
-//! `arch/x86/include/uapi/asm/stat.h` (Linux 5.10 to 7.2).
+//! The layouts are those of `include/linux/compat.h`, and of the architecture's
+//! `include/asm/compat.h` and `stat.h`: `arch/x86/include/uapi/asm/stat.h`,
+//! `arch/arm64/include/asm/stat.h` (Linux 5.10 to 7.2).
 
 use super::super::structs::StructKind as S;
 
@@ -48,34 +49,85 @@ pub(super) struct Form {
     pub(super) shape: Shape,
 }
 
-/// `struct stat64` of i386.
-const STAT64: &[Step] = &[
-    Keep(8),
-    At(88),
-    Keep(8),
-    At(20),
-    Words(1),
-    At(16),
-    Keep(4),
-    At(24),
-    Keep(8),
-    Zero(4),
-    At(32),
-    Keep(8),
-    At(44),
-    Keep(8),
-    Words(1),
-    Keep(8),
-    Long,
-    Words(1),
-    Long,
-    Words(1),
-    Long,
-    Words(1),
-    Zero(24),
-];
+/// `struct stat64` of i386: its size, and what becomes of it.
+#[cfg(target_arch = "x86_64")]
+const STAT64: (u16, &[Step]) = (
+    96,
+    &[
+        Keep(8),
+        At(88),
+        Keep(8),
+        At(20),
+        Words(1),
+        At(16),
+        Keep(4),
+        At(24),
+        Keep(8),
+        Zero(4),
+        At(32),
+        Keep(8),
+        At(44),
+        Keep(8),
+        Words(1),
+        Keep(8),
+        Long,
+        Words(1),
+        Long,
+        Words(1),
+        Long,
+        Words(1),
+        Zero(24),
+    ],
+);
+/// `struct stat64` of arm.
+#[cfg(not(target_arch = "x86_64"))]
+const STAT64: (u16, &[Step]) = (
+    104,
+    &[
+        Keep(8),
+        At(96),
+        Keep(8),
+        At(16),
+        Keep(24),
+        Zero(8),
+        At(48),
+        Keep(12),
+        Zero(4),
+        At(64),
+        Keep(8),
+        Long,
+        Words(1),
+        Long,
+        Words(1),
+        Long,
+        Words(1),
+        Zero(8),
+    ],
+);
 
-/// `struct compat_stat`.
+/// `struct compat_stat`, of both.
+#[cfg(not(target_arch = "x86_64"))]
+const STAT: &[Step] = &[
+    Words(2),
+    Grow(2, 4),
+    Grow(2, 4),
+    Grow(2, 4),
+    Grow(2, 4),
+    Words(1),
+    Zero(8),
+    Words(1),
+    Keep(4),
+    Zero(4),
+    Words(1),
+    Long,
+    Words(1),
+    Long,
+    Words(1),
+    Long,
+    Words(1),
+    Zero(8),
+];
+#[cfg(target_arch = "x86_64")]
 const STAT: &[Step] = &[
     Words(2),
     At(10),
@@ -141,7 +193,7 @@ const fn of(size: u16, steps: &'static [Step]) -> Option<Form> {
     })
 }
 
-/// What is read of a structure for a call of i386; `None` where it is not.
+/// What is read of a structure for a 32-bit call; `None` where it is not.
 pub(super) fn form(call: &str, kind: S) -> Option<Form> {
     match kind {
         S::SystemName if call == "uname" => same(kind),
@@ -172,7 +224,7 @@ pub(super) fn form(call: &str, kind: S) -> Option<Form> {
         S::SignalAction => of(20, ACTION),
         S::SignalStack => of(12, &[Words(1), Keep(4), Zero(4), Words(1)]),
         S::Stat if matches!(call, "stat" | "lstat" | "fstat") => of(64, STAT),
-        S::Stat if call.ends_with("64") => of(96, STAT64),
+        S::Stat if call.ends_with("64") => of(STAT64.0, STAT64.1),
         S::Statfs if call.ends_with("64") => of(84, STATFS64),
         S::Statfs => of(64, STATFS),
         S::Sysinfo => of(56, SYSINFO),

@@ -117,6 +117,8 @@ mod regs {
 mod regs {
     /// x0 to x5, from the copy's start.
     pub(super) const ARGS: [i16; 6] = [0, 8, 16, 24, 32, 40];
+    /// r0 to r5, which are their lower halves.
+    pub(super) const COMPAT_ARGS: [i16; 6] = ARGS;
     pub(super) const COPY_FROM: i32 = 0;
     pub(super) const COPY_SIZE: i32 = 48;
     pub(super) const STACK_POINTER: i32 = 248;
@@ -290,10 +292,9 @@ fn copy_words(a: &mut Asm, width: Width, registers: [i16; 6]) {
 }
 
 /// The kernel looks at the lower half of each register alone.
-#[cfg(target_arch = "x86_64")]
 fn compat_arguments(a: &mut Asm, names: &Names, nothing: Label) {
-    // Without the kernel's own mark it is not sure that it is one.
-    if names.compat.is_none() {
+    // Without the kernel's own mark it is not sure on x86_64 that it is one.
+    if cfg!(target_arch = "x86_64") && names.compat.is_none() {
         return a.jump(nothing);
     }
     a.load(Width::W, R9, R6, task::NUMBER);
@@ -301,14 +302,11 @@ fn compat_arguments(a: &mut Asm, names: &Names, nothing: Label) {
     a.store(Width::W, R6, task::NUMBER, R9);
     find_spec(a, names, PLACES, nothing);
     copy_words(a, Width::W, regs::COMPAT_ARGS);
-    standing::stand_for(a, names);
+    if cfg!(target_arch = "x86_64") {
+        standing::stand_for(a, names);
+    }
     a.load(Width::B, R1, R8, spec::OWN);
     a.jump_if(If::Eq, R1, 0, nothing);
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn compat_arguments(a: &mut Asm, _: &Names, nothing: Label) {
-    a.jump(nothing);
 }
 
 #[cfg(target_arch = "x86_64")]
