@@ -13,6 +13,7 @@ mod made;
 mod passing;
 mod privileges;
 mod reaches;
+mod signals;
 mod stated;
 mod table;
 mod told;

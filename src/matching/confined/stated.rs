@@ -1,15 +1,15 @@
 //! States what a run did of all that could be confined, without a rule.
 
 use super::acts::{Act, Others, Thing, acts};
-use super::table::{PROCESSES, Realm, SIGNALS};
+use super::signals::signalled;
+use super::table::{PROCESSES, Realm};
 use super::told::{self, reached};
 use super::worlds::{is_no_file, is_usual};
 use super::{is_start, shown};
 use crate::matching::answer::Answer;
 use crate::matching::blame::{Blamed, Blaming, Tests};
-use crate::matching::field::numbers;
 use crate::scenario::StartedAs;
-use crate::trace::{Deed, Normalised, Part, Value};
+use crate::trace::{Deed, Normalised};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
@@ -166,7 +166,7 @@ pub fn statement(blaming: &Blaming, started_as: StartedAs, trace: &Normalised) -
 }
 
 impl Done {
-    fn signal(to: String, is_known: bool, by: Blamed) -> Self {
+    pub(super) fn signal(to: String, is_known: bool, by: Blamed) -> Self {
         Self {
             what: Deeds::Signalled,
             to: Some(to),
@@ -336,65 +336,4 @@ pub(super) fn unsure(thing: &Thing<'_>) -> Option<Unsure> {
 /// Whether a path is that of the working directory, or below it.
 pub(super) fn is_inside(path: &str) -> bool {
     path == "$DIR" || !path.starts_with('/')
-}
-
-/// A signal to a process that is not the run's.
-fn signalled(deed: &Deed, by: impl Fn() -> Blamed) -> Option<Done> {
-    if !SIGNALS.contains(&&*deed.name) {
-        return None;
-    }
-    let returns = deed.returns.as_ref().map(|part| &part.value);
-    if matches!(returns, Some(Value::Error(_) | Value::Never)) {
-        return None;
-    }
-    let is_owner = &*deed.name == "fcntl";
-    let target = match is_owner {
-        true => owner(deed)?,
-        false => deed.fields.first(),
-    };
-    let target = target.map(|part| &part.value);
-    let whom = match target {
-        Some(Value::Task { task: Some(_), .. }) => return None,
-        Some(Value::Task { id: 1.., .. }) => Some("a process outside"),
-        Some(Value::Task { id: 0, .. }) => Some("its process group"),
-        Some(Value::Task { id: -1, .. }) => Some("every process"),
-        Some(Value::Task { .. }) => Some("a process group"),
-        _ => None,
-    };
-    if is_owner {
-        return Some(Done::signal(
-            format!("a signal by F_SETOWN to {}", whom.unwrap_or("a process")),
-            whom.is_some(),
-            by(),
-        ));
-    }
-    let signal = deed.part("sig");
-    let number = signal
-        .as_ref()
-        .and_then(|it| numbers(&it.value).first().copied());
-    if number == Some(0) {
-        // It only asks whether the process is there.
-        return None;
-    }
-    let is_read = number.is_some() && whom.is_some();
-    let signal = signal.map_or_else(|| "a signal".to_owned(), |part| part.text.clone());
-    let whom = whom.unwrap_or("a process by its descriptor");
-    Some(Done::signal(format!("{signal} to {whom}"), is_read, by()))
-}
-
-/// The argument that says who gets the signals of a file, `None` where a structure has it
-/// (`F_SETOWN_EX`); nothing for a call that is not about that, or about nobody.
-fn owner(deed: &Deed) -> Option<Option<&Part>> {
-    const SET_OWNER: i128 = 8;
-    const SET_OWNER_EX: i128 = 15;
-    const NOBODY: Value = Value::Task { id: 0, task: None };
-    let command = numbers(&deed.fields.get(1)?.value).first().copied();
-    match command {
-        Some(SET_OWNER) => {
-            let owner = deed.fields.get(2);
-            owner.is_none_or(|it| it.value != NOBODY).then_some(owner)
-        }
-        Some(SET_OWNER_EX) => Some(None),
-        _ => None,
-    }
 }

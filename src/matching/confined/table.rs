@@ -208,6 +208,7 @@ pub const PROCESSES: &str = "/proc/*";
 /// Calls that send signals, or have the kernel send them.
 pub(super) const SIGNALS: &[&str] = &[
     "fcntl",
+    "ioctl",
     "kill",
     "pidfd_send_signal",
     "rt_sigqueueinfo",

@@ -129,6 +129,24 @@ fn a_file_whose_signals_go_to_a_process_outside_is_a_signal_to_it() {
 }
 
 #[test]
+fn a_socket_whose_signals_go_to_a_process_by_an_ioctl_is_a_signal_that_is_not_known() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let project = Project::new();
+    for (request, number) in [("FIOSETOWN", 0x8901), ("SIOCSPGRP", 0x8902)] {
+        let script = format!(
+            "import fcntl, os, socket, struct\n\
+             fcntl.ioctl(socket.socketpair()[0], {number}, struct.pack('i', os.getppid()))"
+        );
+        project.write("it.py", &script);
+        let lines = project.stated("exec python3 -I -S it.py");
+        let signalled = done(&lines, "signalled");
+        assert_eq!(signalled, [format!("a signal by {request} to a process")]);
+        assert_eq!(summary(&lines)["complete"], false, "{lines:?}");
+    }
+}
+
+#[test]
 fn what_an_io_uring_did_to_no_name_is_known_and_what_it_may_have_done_to_one_is_not() {
     require!(right_to_trace());
     if Host::running().io_uring_disabled() == Some(2) {
