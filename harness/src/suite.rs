@@ -253,6 +253,10 @@ pub(crate) fn refuse(error: &SuiteError) -> u8 {
             complain(error, None);
             status::USAGE
         }
+        SuiteError::Unread { .. } => {
+            complain(error, None);
+            status::TROUBLE
+        }
         SuiteError::Host(host) => {
             complain(error, host.hint());
             status::TROUBLE

@@ -1,6 +1,6 @@
 //! Chooses what reads the memory behind the arguments of calls, on this machine.
 
-use super::Bench;
+use super::{Bench, SuiteError};
 use crate::plan::{self, MemoryReader, StringSource};
 use perf_live::capture::CaptureError;
 use perf_live::errors::chain;
@@ -62,6 +62,20 @@ impl Bench<'_> {
         match self.reading() {
             Ok(reading) => (reading.reader, reading.why_not_bpf()),
             Err(error) => (MemoryReader::Nobody, Some(chain(&error))),
+        }
+    }
+
+    /// Tells what is missing on this machine from what was missing at this moment, for which no
+    /// scenario is skipped.
+    ///
+    /// # Errors
+    /// [`SuiteError::Unread`].
+    pub(super) fn has_what_reading_takes(&self) -> Result<(), SuiteError> {
+        match self.capture() {
+            Err(error) if error.is_for_want_of_resources() => {
+                Err(SuiteError::Unread { why: chain(error) })
+            }
+            _ => Ok(()),
         }
     }
 

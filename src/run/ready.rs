@@ -211,6 +211,12 @@ pub enum SuiteError {
     /// This process may trace nothing, and without that some of the scenarios cannot be checked.
     #[error(transparent)]
     Access(#[from] super::AccessError),
+    /// Memory could not be read for want of files or memory, and not for want of a right.
+    #[error("{why}")]
+    Unread {
+        /// The error with all its causes, on one line.
+        why: String,
+    },
     /// What the recording lacks was cut off, or it is damaged.
     #[error(transparent)]
     Recording(#[from] super::recorded::ReplayError),

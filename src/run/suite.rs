@@ -137,6 +137,7 @@ impl<'a> Suite<'a> {
         };
         if recording.is_none() {
             bench.warm_up();
+            bench.has_what_reading_takes()?;
         }
         let (reader, without_bpf) = bench.reader();
         let is_everything = bench.reach().unwrap_or_default() == Reach::Everything;

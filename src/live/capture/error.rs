@@ -49,6 +49,21 @@ impl CaptureError {
         }
     }
 
+    /// Whether this process or the machine had too little left at that moment: that says nothing of
+    /// what the kernel allows.
+    #[must_use]
+    pub fn is_for_want_of_resources(&self) -> bool {
+        let error = match self {
+            Self::System { source, .. } | Self::Refused { source, .. } => source,
+            Self::Host(HostError::Read { source, .. }) => source.as_ref(),
+            Self::Host(_) | Self::Full | Self::Shape { .. } => return false,
+        };
+        let wants = [libc::EAGAIN, libc::EMFILE, libc::ENFILE, libc::ENOMEM];
+        error
+            .raw_os_error()
+            .is_some_and(|error| wants.contains(&error))
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
