@@ -6,7 +6,7 @@
 use super::kinds::ArgKind;
 use super::layout::native_place;
 use super::names::{self, Abi};
-use super::structs::{StructKind, ipc};
+use super::structs::{StructKind, device, ipc};
 use crate::memory::{Behind, Extent, Fetch, Memory, Moment};
 
 mod narrow;
@@ -48,6 +48,8 @@ enum Target {
     MaybeText,
     /// A structure that the program gives, likewise.
     MaybeIn(StructKind),
+    /// A structure that the kernel fills in, likewise.
+    MaybeOut(StructKind),
     /// A structure that the kernel changes, likewise.
     MaybeInOut(StructKind),
 }
@@ -167,6 +169,7 @@ fn each(
             add(Enter, extent(kind, length)?, limit(kind));
             add(Exit, extent(kind, length)?, limit(kind))
         }
+        Target::MaybeOut(kind) => add(Exit, extent(kind, Length::One)?, limit(kind)),
         Target::MaybeInOut(kind) => {
             add(Enter, extent(kind, Length::One)?, limit(kind));
             add(Exit, extent(kind, Length::One)?, limit(kind))
@@ -204,7 +207,8 @@ pub fn kind(call: &str, index: usize) -> Option<ArgKind> {
             Some(ArgKind::Struct(kind))
         }
         Target::Written(_) | Target::Read(_) => Some(ArgKind::Buffer),
-        Target::MaybeText | Target::MaybeIn(_) | Target::MaybeInOut(_) => None,
+        Target::MaybeText | Target::MaybeIn(_) => None,
+        Target::MaybeOut(_) | Target::MaybeInOut(_) => None,
         Target::Further(_)
         | Target::Filled(_)
         | Target::FurtherWritten(_)
@@ -218,7 +222,7 @@ pub(super) fn places_by_command(call: &str) -> impl Iterator<Item = usize> {
     let is_open = |target: &Target| {
         matches!(
             target,
-            Target::MaybeText | Target::MaybeIn(_) | Target::MaybeInOut(_)
+            Target::MaybeText | Target::MaybeIn(_) | Target::MaybeOut(_) | Target::MaybeInOut(_)
         )
     };
     let open = table::targets(call)
@@ -235,9 +239,10 @@ pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind>
     let command = |index: usize| words.get(index).map(|word| *word as u32);
     let kind = match (call, index) {
         ("fcntl", 2) => match command(1)? as i32 {
-            libc::F_GETLK | libc::F_OFD_GETLK => StructKind::FileLockOut,
-            libc::F_SETLK | libc::F_SETLKW => StructKind::FileLock,
+            libc::F_GETLK | libc::F_OFD_GETLK | F_GETLK64 => StructKind::FileLockOut,
+            libc::F_SETLK | libc::F_SETLKW | F_SETLK64 | F_SETLKW64 => StructKind::FileLock,
             libc::F_OFD_SETLK | libc::F_OFD_SETLKW => StructKind::FileLock,
+            F_SETOWN_EX | F_GETOWN_EX => StructKind::FileOwner,
             _ => return None,
         },
         ("futex", 3) => match command(1)? as i32 & libc::FUTEX_CMD_MASK {
@@ -250,7 +255,13 @@ pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind>
         ("msgctl" | "shmctl", 2) if is_ipc(command(1)?) => StructKind::IpcControl,
         ("semctl", 3) if is_ipc(command(2)?) => StructKind::IpcControl,
         ("ioctl", 2) => request(command(1)?.into())?,
-        ("prctl", 1) if command(0)? as i32 == libc::PR_SET_NAME => return Some(ArgKind::Text),
+        ("prctl", 1) => match command(0)? as i32 {
+            libc::PR_SET_NAME => return Some(ArgKind::Text),
+            libc::PR_GET_NAME => StructKind::ThreadName,
+            libc::PR_GET_PDEATHSIG => StructKind::SignalOut,
+            libc::PR_GET_CHILD_SUBREAPER => StructKind::IntOut,
+            _ => return None,
+        },
         // FSCONFIG_SET_STRING, FSCONFIG_SET_PATH and FSCONFIG_SET_PATH_EMPTY of linux/mount.h.
         ("fsconfig", 3) => match command(1)? {
             1 => return Some(ArgKind::Text),
@@ -280,10 +291,43 @@ fn request(request: u64) -> Option<StructKind> {
         libc::TIOCSWINSZ => StructKind::WindowSize,
         libc::TIOCGPGRP | libc::TIOCGSID => StructKind::GroupOut,
         libc::TIOCSPGRP => StructKind::Group,
+        libc::FIOASYNC | libc::TIOCPKT | TIOCSETD => StructKind::Int,
+        TIOCGETD | TIOCGEXCL | TIOCGSOFTCAR => StructKind::IntOut,
+        libc::TCGETS | libc::TCGETS2 | libc::TCGETA => StructKind::Terminal,
+        libc::TCSETS..=libc::TCSETSF | libc::TCSETS2..=libc::TCSETSF2 => StructKind::Terminal,
+        libc::TCSETA..=libc::TCSETAF => StructKind::Terminal,
         FICLONERANGE => StructKind::CloneRange,
+        FS_IOC_GETFLAGS | FS_IOC_SETFLAGS | FS_IOC32_GETFLAGS | FS_IOC32_SETFLAGS => {
+            StructKind::InodeFlags
+        }
+        FS_IOC_FSGETXATTR | FS_IOC_FSSETXATTR => StructKind::InodeAttributes,
+        _ if device::is_one(request as u32) => StructKind::Device,
         _ => return None,
     })
 }
+
+/// The locks of 32-bit programs with places of 64 bits, of asm-generic/fcntl.h.
+const F_GETLK64: i32 = 12;
+const F_SETLK64: i32 = 13;
+const F_SETLKW64: i32 = 14;
+
+/// `F_SETOWN_EX` and `F_GETOWN_EX` of asm-generic/fcntl.h.
+const F_SETOWN_EX: i32 = 15;
+const F_GETOWN_EX: i32 = 16;
+
+/// Of asm-generic/ioctls.h, which the C library's names leave out on some architectures.
+const TIOCSETD: u64 = 0x5423;
+const TIOCGETD: u64 = 0x5424;
+const TIOCGEXCL: u64 = 0x8004_5440;
+const TIOCGSOFTCAR: u64 = 0x5419;
+
+/// Of linux/fs.h: the attributes of a file, as 64-bit and as 32-bit programs number the requests.
+const FS_IOC_GETFLAGS: u64 = 0x8008_6601;
+const FS_IOC_SETFLAGS: u64 = 0x4008_6602;
+const FS_IOC32_GETFLAGS: u64 = 0x8004_6601;
+const FS_IOC32_SETFLAGS: u64 = 0x4004_6602;
+const FS_IOC_FSGETXATTR: u64 = 0x801c_581f;
+pub(crate) const FS_IOC_FSSETXATTR: u64 = 0x401c_5820;
 
 /// `FICLONERANGE` of linux/fs.h.
 pub(crate) const FICLONERANGE: u64 = 0x4020_940d;
@@ -366,7 +410,10 @@ mod tests {
                 let (_, _, c_type, name) = declared.expect("the kernel declares the argument");
                 let is_by_command = matches!(
                     target,
-                    Target::MaybeText | Target::MaybeIn(_) | Target::MaybeInOut(_)
+                    Target::MaybeText
+                        | Target::MaybeIn(_)
+                        | Target::MaybeOut(_)
+                        | Target::MaybeInOut(_)
                 );
                 assert!(
                     c_type.contains('*') || c_type.contains("cap_user") || is_by_command,

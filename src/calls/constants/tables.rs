@@ -177,13 +177,13 @@ pub static SWAP_FLAGS: Constants = Constants { name: "swap_flags", mask: 0xffff_
 /// `fcntl_commands` of the list.
 pub static FCNTL_COMMANDS: Constants = Constants { name: "fcntl_commands", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
     ("F_DUPFD", 0), ("F_GETFD", 1), ("F_SETFD", 2), ("F_GETFL", 3), ("F_SETFL", 4), ("F_GETLK", 5), ("F_SETLK", 6),
-    ("F_SETLKW", 7), ("F_SETOWN", 8), ("F_GETOWN", 9), ("F_SETSIG", 0xa), ("F_GETSIG", 0xb), ("F_SETOWN_EX", 0xf),
-    ("F_GETOWN_EX", 0x10), ("F_GETOWNER_UIDS", 0x11), ("F_OFD_GETLK", 0x24), ("F_OFD_SETLK", 0x25),
-    ("F_OFD_SETLKW", 0x26), ("F_SETLEASE", 0x400), ("F_GETLEASE", 0x401), ("F_NOTIFY", 0x402),
-    ("F_DUPFD_QUERY", 0x403), ("F_CREATED_QUERY", 0x404), ("F_CANCELLK", 0x405), ("F_DUPFD_CLOEXEC", 0x406),
-    ("F_SETPIPE_SZ", 0x407), ("F_GETPIPE_SZ", 0x408), ("F_ADD_SEALS", 0x409), ("F_GET_SEALS", 0x40a),
-    ("F_GET_RW_HINT", 0x40b), ("F_SET_RW_HINT", 0x40c), ("F_GET_FILE_RW_HINT", 0x40d),
-    ("F_SET_FILE_RW_HINT", 0x40e), ("F_GETDELEG", 0x40f), ("F_SETDELEG", 0x410),
+    ("F_SETLKW", 7), ("F_GETLK64", 0xc), ("F_SETLK64", 0xd), ("F_SETLKW64", 0xe), ("F_SETOWN", 8), ("F_GETOWN", 9),
+    ("F_SETSIG", 0xa), ("F_GETSIG", 0xb), ("F_SETOWN_EX", 0xf), ("F_GETOWN_EX", 0x10), ("F_GETOWNER_UIDS", 0x11),
+    ("F_OFD_GETLK", 0x24), ("F_OFD_SETLK", 0x25), ("F_OFD_SETLKW", 0x26), ("F_SETLEASE", 0x400),
+    ("F_GETLEASE", 0x401), ("F_NOTIFY", 0x402), ("F_DUPFD_QUERY", 0x403), ("F_CREATED_QUERY", 0x404),
+    ("F_CANCELLK", 0x405), ("F_DUPFD_CLOEXEC", 0x406), ("F_SETPIPE_SZ", 0x407), ("F_GETPIPE_SZ", 0x408),
+    ("F_ADD_SEALS", 0x409), ("F_GET_SEALS", 0x40a), ("F_GET_RW_HINT", 0x40b), ("F_SET_RW_HINT", 0x40c),
+    ("F_GET_FILE_RW_HINT", 0x40d), ("F_SET_FILE_RW_HINT", 0x40e), ("F_GETDELEG", 0x40f), ("F_SETDELEG", 0x410),
 ])] };
 
 /// `descriptor_flags` of the list.
@@ -1828,6 +1828,74 @@ pub static IOCTL_NAMES: Constants = Constants { name: "ioctl_names", mask: 0xfff
     ("DRM_IOCTL_MODE_ADDFB2", 0xc06864b8), ("DRM_IOCTL_MODE_GETFB2", 0xc06864ce),
 ])] };
 
+/// `terminal_input` of the list.
+pub static TERMINAL_INPUT: Constants = Constants { name: "terminal_input", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("IGNBRK", 1), ("BRKINT", 2), ("IGNPAR", 4), ("PARMRK", 8), ("INPCK", 0x10), ("ISTRIP", 0x20), ("INLCR", 0x40),
+    ("IGNCR", 0x80), ("ICRNL", 0x100), ("IUCLC", 0x200), ("IXON", 0x400), ("IXANY", 0x800), ("IXOFF", 0x1000),
+    ("IMAXBEL", 0x2000), ("IUTF8", 0x4000),
+])] };
+
+/// `terminal_output` of the list.
+pub static TERMINAL_OUTPUT: Constants = Constants { name: "terminal_output", mask: 0xffff_ffff, parts: &[Part::Field(0x100, &[
+    ("NL0", 0), ("NL1", 0x100),
+]), Part::Field(0x600, &[
+    ("CR0", 0), ("CR1", 0x200), ("CR2", 0x400), ("CR3", 0x600),
+]), Part::Field(0x1800, &[
+    ("TAB0", 0), ("TAB1", 0x800), ("TAB2", 0x1000), ("XTABS", 0x1800),
+]), Part::Field(0x2000, &[
+    ("BS0", 0), ("BS1", 0x2000),
+]), Part::Field(0x4000, &[
+    ("VT0", 0), ("VT1", 0x4000),
+]), Part::Field(0x8000, &[
+    ("FF0", 0), ("FF1", 0x8000),
+]), Part::Bits(&[
+    ("OPOST", 1), ("OLCUC", 2), ("ONLCR", 4), ("OCRNL", 8), ("ONOCR", 0x10), ("ONLRET", 0x20), ("OFILL", 0x40),
+    ("OFDEL", 0x80),
+])] };
+
+/// `terminal_control` of the list.
+pub static TERMINAL_CONTROL: Constants = Constants { name: "terminal_control", mask: 0xffff_ffff, parts: &[Part::Field(0x100f, &[
+    ("B0", 0), ("B50", 1), ("B75", 2), ("B110", 3), ("B134", 4), ("B150", 5), ("B200", 6), ("B300", 7), ("B600", 8),
+    ("B1200", 9), ("B1800", 0xa), ("B2400", 0xb), ("B4800", 0xc), ("B9600", 0xd), ("B19200", 0xe), ("B38400", 0xf),
+    ("BOTHER", 0x1000), ("B57600", 0x1001), ("B115200", 0x1002), ("B230400", 0x1003), ("B460800", 0x1004),
+    ("B500000", 0x1005), ("B576000", 0x1006), ("B921600", 0x1007), ("B1000000", 0x1008), ("B1152000", 0x1009),
+    ("B1500000", 0x100a), ("B2000000", 0x100b), ("B2500000", 0x100c), ("B3000000", 0x100d), ("B3500000", 0x100e),
+    ("B4000000", 0x100f),
+]), Part::Field(0x30, &[
+    ("CS5", 0), ("CS6", 0x10), ("CS7", 0x20), ("CS8", 0x30),
+]), Part::Bits(&[
+    ("CSTOPB", 0x40), ("CREAD", 0x80), ("PARENB", 0x100), ("PARODD", 0x200), ("HUPCL", 0x400), ("CLOCAL", 0x800),
+    ("CMSPAR", 0x40000000), ("CRTSCTS", 0x80000000),
+])] };
+
+/// `terminal_local` of the list.
+pub static TERMINAL_LOCAL: Constants = Constants { name: "terminal_local", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("ISIG", 1), ("ICANON", 2), ("XCASE", 4), ("ECHO", 8), ("ECHOE", 0x10), ("ECHOK", 0x20), ("ECHONL", 0x40),
+    ("NOFLSH", 0x80), ("IEXTEN", 0x8000), ("ECHOCTL", 0x200), ("ECHOPRT", 0x400), ("ECHOKE", 0x800),
+    ("FLUSHO", 0x1000), ("PENDIN", 0x4000), ("TOSTOP", 0x100), ("EXTPROC", 0x10000),
+])] };
+
+/// `inode_flags` of the list.
+pub static INODE_FLAGS: Constants = Constants { name: "inode_flags", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("FS_SECRM_FL", 1), ("FS_UNRM_FL", 2), ("FS_COMPR_FL", 4), ("FS_SYNC_FL", 8), ("FS_IMMUTABLE_FL", 0x10),
+    ("FS_APPEND_FL", 0x20), ("FS_NODUMP_FL", 0x40), ("FS_NOATIME_FL", 0x80), ("FS_DIRTY_FL", 0x100),
+    ("FS_COMPRBLK_FL", 0x200), ("FS_NOCOMP_FL", 0x400), ("FS_ENCRYPT_FL", 0x800), ("FS_INDEX_FL", 0x1000),
+    ("FS_IMAGIC_FL", 0x2000), ("FS_JOURNAL_DATA_FL", 0x4000), ("FS_NOTAIL_FL", 0x8000), ("FS_DIRSYNC_FL", 0x10000),
+    ("FS_TOPDIR_FL", 0x20000), ("FS_HUGE_FILE_FL", 0x40000), ("FS_EXTENT_FL", 0x80000), ("FS_VERITY_FL", 0x100000),
+    ("FS_EA_INODE_FL", 0x200000), ("FS_EOFBLOCKS_FL", 0x400000), ("FS_NOCOW_FL", 0x800000),
+    ("FS_DAX_FL", 0x2000000), ("FS_INLINE_DATA_FL", 0x10000000), ("FS_PROJINHERIT_FL", 0x20000000),
+    ("FS_CASEFOLD_FL", 0x40000000), ("FS_RESERVED_FL", 0x80000000),
+])] };
+
+/// `inode_attributes` of the list.
+pub static INODE_ATTRIBUTES: Constants = Constants { name: "inode_attributes", mask: 0xffff_ffff, parts: &[Part::Bits(&[
+    ("FS_XFLAG_REALTIME", 1), ("FS_XFLAG_PREALLOC", 2), ("FS_XFLAG_IMMUTABLE", 8), ("FS_XFLAG_APPEND", 0x10),
+    ("FS_XFLAG_SYNC", 0x20), ("FS_XFLAG_NOATIME", 0x40), ("FS_XFLAG_NODUMP", 0x80), ("FS_XFLAG_RTINHERIT", 0x100),
+    ("FS_XFLAG_PROJINHERIT", 0x200), ("FS_XFLAG_NOSYMLINKS", 0x400), ("FS_XFLAG_EXTSIZE", 0x800),
+    ("FS_XFLAG_EXTSZINHERIT", 0x1000), ("FS_XFLAG_NODEFRAG", 0x2000), ("FS_XFLAG_FILESTREAM", 0x4000),
+    ("FS_XFLAG_DAX", 0x8000), ("FS_XFLAG_COWEXTSIZE", 0x10000), ("FS_XFLAG_HASATTR", 0x80000000),
+])] };
+
 /// `netlink_types` of the list.
 pub static NETLINK_TYPES: Constants = Constants { name: "netlink_types", mask: 0xffff_ffff, parts: &[Part::Field(u64::MAX, &[
     ("NLMSG_NOOP", 1), ("NLMSG_ERROR", 2), ("NLMSG_DONE", 3), ("NLMSG_OVERRUN", 4),
@@ -2611,6 +2679,7 @@ pub static ALL: &[&Constants] = &[
     &DISPATCH_OPERATIONS, &MEMORY_NAMES, &CORE_COMMANDS, &CORE_SCOPES, &VECTOR_LENGTHS, &MATRIX_LENGTHS,
     &POINTER_KEYS, &POINTER_KEY_SWITCHES, &ALIGNMENTS, &TRACERS, &WRITE_EXECUTE_FLAGS, &TERMINAL_QUEUES,
     &TERMINAL_ACTIONS, &PERF_IOCTL_FLAGS, &CONSOLE_MODES, &KEYBOARD_MODES, &IOCTL_COMMANDS, &IOCTL_NAMES,
+    &TERMINAL_INPUT, &TERMINAL_OUTPUT, &TERMINAL_CONTROL, &TERMINAL_LOCAL, &INODE_FLAGS, &INODE_ATTRIBUTES,
     &NETLINK_TYPES, &NETLINK_FLAGS, &NETLINK_GET_FLAGS, &NETLINK_NEW_FLAGS, &NETLINK_DELETE_FLAGS,
     &NETLINK_ACK_FLAGS, &NETLINK_ERROR_ATTRIBUTES, &NETLINK_ROUTE_TYPES, &NETLINK_DIAG_TYPES, &NETLINK_AUDIT_TYPES,
     &NETLINK_XFRM_TYPES, &NETLINK_CRYPTO_TYPES, &NETLINK_SELINUX_TYPES, &NETLINK_GENERIC_TYPES, &LINK_ATTRIBUTES,

@@ -9,7 +9,7 @@ use super::super::many;
 use super::super::names::{self, Abi};
 use super::super::relatives;
 use super::super::structs::StructKind as S;
-use super::shapes::{Shape, control, elements, form};
+use super::shapes::{Shape, control, elements, form, signal};
 use super::{Target, each, table};
 use crate::memory::{Extent, Fetch, Memory, Moment, Piece, State};
 use std::sync::LazyLock;
@@ -153,7 +153,9 @@ fn what_of(call: &str, target: Target, piece: &Piece) -> Option<What> {
         Target::In(kind, _) | Target::Out(kind, _) | Target::InOut(kind, _) if is_first => {
             structure(kind)
         }
-        Target::MaybeIn(kind) | Target::MaybeInOut(kind) if is_first => structure(kind),
+        Target::MaybeIn(kind) | Target::MaybeOut(kind) | Target::MaybeInOut(kind) if is_first => {
+            structure(kind)
+        }
         Target::VectorsRead(_) if is_first && piece.moment == Moment::Exit => structure(S::Iovecs),
         Target::Further(what) | Target::Filled(what) if what.element() == piece.element => {
             match what {
@@ -171,6 +173,7 @@ impl What {
         let bytes = match self {
             Self::Structure(Shape::Same) => return,
             Self::Structure(Shape::Steps(size, steps)) => elements(&piece.bytes, *size, steps),
+            Self::Structure(Shape::Signal) => signal(&piece.bytes),
             Self::Control => control(&piece.bytes),
         };
         let is_known = !matches!(piece.state, State::Unread | State::End);
@@ -231,6 +234,7 @@ mod tests {
                 let wide = match form.shape {
                     Shape::Same => given,
                     Shape::Steps(size, steps) => elements(&given, size, steps),
+                    Shape::Signal => signal(&given),
                 };
                 assert_eq!(
                     wide.len(),
@@ -280,6 +284,45 @@ mod tests {
     }
 
     #[test]
+    fn ids_of_16_bits_have_32_and_all_ones_stay_none() {
+        let groups = widened(
+            "setgroups",
+            1,
+            Moment::Enter,
+            &[5, 0, 0xff, 0xff, 0xfe, 0xff],
+        );
+        assert_eq!(*groups.bytes, bytes(&[5, u32::MAX, 0xfffe]));
+        let groups = widened("setgroups32", 1, Moment::Enter, &bytes(&[5, 0xffff]));
+        assert_eq!(*groups.bytes, bytes(&[5, 0xffff]));
+    }
+
+    #[test]
+    fn what_comes_with_a_signal_stands_where_64_bit_programs_have_it() {
+        let told = |call: &str, place, moment, words: &[u32]| {
+            let mut given = bytes(words);
+            given.resize(128, 0);
+            let wide = widened(call, place, moment, &given);
+            assert_eq!((wide.state, wide.bytes.len()), (State::Whole, 128));
+            let words = wide.bytes.chunks_exact(4);
+            let words = words.map(|it| u32::from_le_bytes([it[0], it[1], it[2], it[3]]));
+            words.take(12).collect::<Vec<_>>()
+        };
+        let child = told("waitid", 2, Moment::Exit, &[17, 0, 1, 70, 8, 3, 4, 5]);
+        assert_eq!(child, [17, 0, 1, 0, 70, 8, 3, 0, 4, 0, 5, 0]);
+        let queued = [10, 0, -1_i32 as u32, 70, 8, 0xffff_fff7];
+        let queued = told("rt_sigqueueinfo", 2, Moment::Enter, &queued);
+        assert_eq!(queued[3..], [0, 70, 8, 0xffff_fff7, 0, 0, 0, 0, 0]);
+        let fault = [11, 0, 3, 0xf000_0000, 7, 0x1000, 0x2000];
+        let fault = told("rt_sigtimedwait", 1, Moment::Exit, &fault);
+        assert_eq!(fault[3..], [0, 0xf000_0000, 0, 7, 0, 0x1000, 0, 0x2000, 0]);
+        let polled = [29, 0, 1, 0x41, 9];
+        let polled = told("rt_sigtimedwait", 1, Moment::Exit, &polled);
+        assert_eq!(polled[3..8], [0, 0x41, 0, 9, 0]);
+        let cut = widened("waitid", 2, Moment::Exit, &[17, 0, 0, 0, 0]);
+        assert_eq!((cut.state, cut.bytes.len()), (State::Unread, 0));
+    }
+
+    #[test]
     fn an_argument_stands_where_the_native_call_has_it() {
         let path = widened("fanotify_mark", 5, Moment::Enter, b"/a");
         assert_eq!((path.argument, &*path.bytes), (4, &b"/a"[..]));
@@ -304,8 +347,8 @@ mod tests {
             let extents: Vec<_> = extents.iter().map(|it| it.extent).collect();
             assert_eq!(extents, [Extent::Fixed(length)], "{call}");
         }
-        // Ids of 16 bits, and the kernel's older structures.
-        for call in ["getgroups", "getresuid", "fcntl", "oldolduname", "oldfstat"] {
+        // The kernel's older structures.
+        for call in ["oldolduname", "oldfstat"] {
             assert_eq!(fetches(number(call), 0), [], "{call}");
         }
     }

@@ -20,6 +20,8 @@ pub(super) enum Step {
     Grow(usize, usize),
     /// A signed number of 32 bits, as one of 64.
     Long,
+    /// An id of 16 bits, all ones for none (`low2highuid()`), as one of 32.
+    Id,
     /// A limit of 32 bits, of which the highest is none (`COMPAT_RLIM_INFINITY`).
     Limit,
     /// 64 bits, of which the kernel looks at the lower half alone (`get_timespec64()`).
@@ -30,7 +32,7 @@ pub(super) enum Step {
     At(usize),
 }
 
-use Step::{At, Grow, Half, Keep, Limit, Long, Words, Zero};
+use Step::{At, Grow, Half, Id, Keep, Limit, Long, Words, Zero};
 
 /// The layout of a structure, or of each element of an array.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,8 @@ pub(super) enum Shape {
     Same,
     /// Another one: its size in bytes, and what becomes of it.
     Steps(usize, &'static [Step]),
+    /// `struct compat_siginfo`, whose union is told by the signal and its code.
+    Signal,
 }
 
 /// What is read for a structure, and how.
@@ -197,8 +201,8 @@ const fn of(size: u16, steps: &'static [Step]) -> Option<Form> {
 pub(super) fn form(call: &str, kind: S) -> Option<Form> {
     match kind {
         S::SystemName if call == "uname" => same(kind),
-        S::Id if matches!(call, "getresuid" | "getresgid") => None,
-        S::Ids if !call.ends_with("32") => None,
+        S::Id if matches!(call, "getresuid" | "getresgid") => of(2, &[Id]),
+        S::Ids if !call.ends_with("32") => of(2, &[Id]),
         S::Offset if call == "sendfile" => of(4, &[Long]),
         S::SignalSet if matches!(call, "sigprocmask" | "sigpending") => of(4, &[Words(1)]),
         S::Clock | S::Itimerspec | S::Remaining | S::Timespec | S::Timespecs => {
@@ -230,28 +234,39 @@ pub(super) fn form(call: &str, kind: S) -> Option<Form> {
         S::Sysinfo => of(56, SYSINFO),
         S::Stat
         | S::SystemName
-        // By the command one of two, or by the call.
-        | S::FileLock
-        | S::FileLockOut
+        // By the call.
         | S::IpcControl
-        // Unions of pointers and numbers.
-        | S::SignalEvent
-        | S::SignalInfo => None,
+        // A union of pointers and numbers.
+        | S::SignalEvent => None,
+        // By the command one of two, of which this is the longer (`struct compat_flock64`): how
+        // long the fields are is known where they are written.
+        S::FileLock | S::FileLockOut => Some(Form {
+            size: 24,
+            shape: Shape::Same,
+        }),
+        S::SignalInfo => Some(Form {
+            size: kind.size(),
+            shape: Shape::Signal,
+        }),
         S::Capabilities
         | S::CapabilityHeader
         | S::CloneArguments
         | S::CloneRange
         | S::Cpus
         | S::Descriptors
+        | S::Device
         | S::Directory
         | S::EpollEvent
         | S::EpollEvents
         | S::FdSet
+        | S::FileOwner
         | S::FutexWaiters
         | S::Group
         | S::GroupOut
         | S::Id
         | S::Ids
+        | S::InodeAttributes
+        | S::InodeFlags
         | S::Int
         | S::IntOut
         | S::MountAttributes
@@ -261,12 +276,16 @@ pub(super) fn form(call: &str, kind: S) -> Option<Form> {
         | S::Request
         | S::ScheduleAttributes
         | S::SemaphoreOperations
+        | S::SignalOut
         | S::SignalSet
         | S::SocketAddress
         | S::SocketLength
         | S::SocketOption
         | S::Statx
+        | S::Terminal
         | S::Text
+        | S::ThreadAnswer
+        | S::ThreadName
         | S::WaitStatus
         | S::WindowSize
         | S::WindowSizeOut => same(kind),
@@ -314,6 +333,13 @@ fn one_step(wide: &mut Vec<u8>, element: &[u8], place: &mut usize, step: Step) {
             wide.extend(take(from));
             wide.resize(length + to, 0);
         }
+        Id => {
+            let id = take(2)
+                .first_chunk()
+                .map_or(0, |it| u16::from_le_bytes(*it));
+            let id = if id == u16::MAX { u32::MAX } else { id.into() };
+            wide.extend(id.to_le_bytes());
+        }
         Long => wide.extend(i64::from(word(take(4)) as i32).to_le_bytes()),
         Limit => {
             let limit = match word(take(4)) {
@@ -326,6 +352,37 @@ fn one_step(wide: &mut Vec<u8>, element: &[u8], place: &mut usize, step: Step) {
         Zero(n) => wide.resize(wide.len() + n, 0),
         At(offset) => *place = offset,
     }
+}
+
+/// What every `siginfo_t` begins with, and room in front of the union, which has pointers.
+const HEAD_OF_SIGNAL: [Step; 2] = [Keep(12), Zero(4)];
+
+/// `struct compat_siginfo` as `siginfo_t`; of the union as much as the code has
+/// (`copy_siginfo_to_external32()`).
+pub(super) fn signal(bytes: &[u8]) -> Vec<u8> {
+    const SI_SIGIO: i32 = -5;
+    let number = |offset: usize| {
+        let bytes = bytes.get(offset..).and_then(|it| it.first_chunk());
+        bytes.map_or(0, |it| i32::from_le_bytes(*it))
+    };
+    let union: &[Step] = match (number(0), number(8)) {
+        (_, SI_SIGIO) | (libc::SIGPOLL, 1..=6) => &[Long, Keep(4)],
+        (libc::SIGCHLD, 1..) => &[Keep(12), Zero(4), Words(2)],
+        (libc::SIGILL | libc::SIGFPE | libc::SIGSEGV | libc::SIGBUS | libc::SIGTRAP, 1..) => {
+            &[Words(1), Keep(2), Zero(6), At(20), Words(2)]
+        }
+        _ => &[Keep(8), Words(1)],
+    };
+    let length = usize::from(S::SignalInfo.size());
+    let Some(element) = bytes.get(..length) else {
+        return Vec::new();
+    };
+    let (mut wide, mut place) = (Vec::new(), 0);
+    for step in HEAD_OF_SIGNAL.iter().chain(union) {
+        one_step(&mut wide, element, &mut place, *step);
+    }
+    wide.resize(length, 0);
+    wide
 }
 
 /// How much longer the head of a control message is than that of a 32-bit program.

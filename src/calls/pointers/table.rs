@@ -5,8 +5,8 @@
 
 use super::Length::{At, By, One, Result};
 use super::Target::{
-    self, Filled, Further, FurtherRead, FurtherWritten, In, InOut, MaybeIn, MaybeInOut, MaybeText,
-    Out, Path, Read, Strings, Text, VectorsRead, Written,
+    self, Filled, Further, FurtherRead, FurtherWritten, In, InOut, MaybeIn, MaybeInOut, MaybeOut,
+    MaybeText, Out, Path, Read, Strings, Text, VectorsRead, Written,
 };
 use crate::memory::Behind;
 use crate::structs::StructKind as S;
@@ -155,7 +155,7 @@ pub(super) static TABLE: &[Row] = &[
     ("pivot_root", &[(0, Path), (1, Path)]),
     ("poll", &[(0, InOut(S::PollFds, By(1)))]),
     ("ppoll", &[(0, InOut(S::PollFds, By(1))), (2, InOut(S::Timespec, One)), (3, In(S::SignalSet, One))]),
-    ("prctl", &[(1, MaybeText)]),
+    ("prctl", &[(1, MaybeText), (1, MaybeOut(S::ThreadAnswer))]),
     ("pread64", &[(1, Read(Result))]),
     ("preadv", READ_VECTORS),
     ("preadv2", READ_VECTORS),

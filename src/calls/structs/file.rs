@@ -166,25 +166,6 @@ pub(super) fn mount<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<(
     Some(())
 }
 
-/// `struct flock`; whose lock it is, only the kernel tells.
-pub(super) fn lock<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>, is_told: bool) -> Option<()> {
-    pen.text("{l_type=");
-    pen.name(&file::LOCKS, bytes.u16(0)?.into());
-    pen.text(", l_whence=");
-    pen.constants(&tables::WHENCE, bytes.u16(2)?.into());
-    pen.text(", l_start=");
-    pen.number(bytes.i64(8)?);
-    pen.text(", l_len=");
-    pen.number(bytes.i64(16)?);
-    let owner = bytes.i32(24)?;
-    if is_told {
-        pen.text(", l_pid=");
-        pen.task(owner);
-    }
-    pen.text("}");
-    Some(())
-}
-
 /// `[0] => [5]`: a place in a file, and where the call left it. Only sendfile(2) shows the latter,
 /// as in strace.
 pub(super) fn offset<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {

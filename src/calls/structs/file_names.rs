@@ -51,6 +51,11 @@ pub(super) const LOCKS: Names = Names {
     ],
 };
 
+/// `asm-generic/fcntl.h`.
+pub(super) const OWNERS: Names = Names {
+    table: &[(0, "F_OWNER_TID"), (1, "F_OWNER_PID"), (2, "F_OWNER_PGRP")],
+};
+
 /// `linux/sched.h`.
 pub(super) const POLICIES: Names = Names {
     table: &[

@@ -11,11 +11,14 @@ use pen::Pen;
 pub(crate) use signal::{code_name, code_names};
 use site::Site;
 use time::{Sense, Unit};
+pub use varying::Varying;
 
 mod address;
+pub(crate) mod device;
 mod file;
 mod file_names;
 pub(crate) mod ipc;
+mod lock;
 mod machine;
 mod message;
 mod names;
@@ -27,6 +30,7 @@ mod request;
 mod signal;
 mod site;
 mod time;
+mod varying;
 
 /// A C structure, or an array of such.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +47,8 @@ pub enum StructKind {
     Cpus,
     /// `int[2]`: the descriptors of a pipe or of a pair of sockets.
     Descriptors,
+    /// `struct ifreq`: what is asked of a network device.
+    Device,
     /// A path, the zero byte included in its length: what getcwd(2) gives.
     Directory,
     /// `struct epoll_event`.
@@ -57,6 +63,8 @@ pub enum StructKind {
     FileLockOut,
     /// `struct utimbuf`.
     FileTimes,
+    /// `struct f_owner_ex`.
+    FileOwner,
     /// `struct futex_waitv[]`.
     FutexWaiters,
     /// A number of 32 bits, mostly the id of a user or a group.
@@ -99,6 +107,10 @@ pub enum StructKind {
     IpcControl,
     /// `struct file_clone_range`.
     CloneRange,
+    /// The attributes of a file that ext2 had first (`FS_IOC_GETFLAGS`).
+    InodeFlags,
+    /// `struct fsxattr`.
+    InodeAttributes,
     /// `struct pollfd[]`.
     PollFds,
     /// `struct tms`.
@@ -117,6 +129,8 @@ pub enum StructKind {
     SignalEvent,
     /// `siginfo_t`.
     SignalInfo,
+    /// `int`: a signal, as the kernel answers.
+    SignalOut,
     /// `sigset_t`, 64 bits of it.
     SignalSet,
     /// The last argument of `pselect6`: where a set of signals is, and its size.
@@ -139,8 +153,14 @@ pub enum StructKind {
     Sysinfo,
     /// `struct new_utsname`.
     SystemName,
+    /// `struct termios`, `struct termios2` or `struct termio`, by the request.
+    Terminal,
     /// Bytes that are mostly text: a link's target, an attribute's value, a host's name.
     Text,
+    /// What `prctl(PR_GET_NAME)` and other options answer, of which this much is read.
+    ThreadAnswer,
+    /// The name of a thread, as the kernel answers.
+    ThreadName,
     /// `struct timeval`: what a clock shows.
     TimeOfDay,
     /// `struct timespec`.
@@ -193,9 +213,14 @@ impl StructKind {
             | Self::SocketOption
             | Self::Text => 1,
             Self::Id | Self::Ids | Self::Int | Self::IntOut => 4,
-            Self::Group | Self::GroupOut => 4,
-            Self::WindowSize | Self::WindowSizeOut => 8,
-            Self::CloneRange | Self::Request => 32,
+            Self::Group | Self::GroupOut | Self::InodeFlags | Self::SignalOut => 4,
+            Self::FileOwner | Self::WindowSize | Self::WindowSizeOut => 8,
+            Self::ThreadAnswer | Self::ThreadName => 16,
+            Self::InodeAttributes => 28,
+            Self::CloneRange => 32,
+            Self::Device => 40,
+            // The longest of them.
+            Self::Request | Self::Terminal => 44,
             // The longest of them.
             Self::IpcControl => 120,
             Self::SocketLength | Self::WaitStatus => 4,
@@ -223,28 +248,6 @@ impl StructKind {
             Self::SystemName => 390,
         }
     }
-}
-
-/// What a number is that varies from run to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Varying {
-    /// A point in time, by any clock: seconds, or the fraction of a second. Of clocks, of files, of
-    /// timeouts that are none of length.
-    Time,
-    /// A length of time that the kernel measured: what was left of a timeout, how long a process
-    /// ran.
-    Duration,
-    /// The size of a file in bytes (`st_size`, `stx_size`).
-    Size,
-    /// A port, given by the program or chosen by the kernel.
-    Port,
-    /// What is so on this machine now: of a file system its blocks, files and id, of the memory how
-    /// much is free, of a device its traffic and its address, of a socket its inode.
-    Machine,
-    /// Eight bytes that the program keeps in the kernel for itself (`epoll_event.data`), of which
-    /// more than four are not zero: an address, or four bytes beside which the stack held
-    /// something. The number by which it tells the answer to a message (`nlmsg_seq`).
-    Cookie,
 }
 
 /// Writes what an argument points to, in strace's form; false, and nothing written, where it is not
@@ -307,13 +310,15 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::CloneArguments => process::clone_arguments(pen, site),
         StructKind::Cpus => process::cpus(pen, site),
         StructKind::Descriptors => file::descriptors(pen, site),
+        StructKind::Device => device::request(pen, site),
         StructKind::Directory => file::string(pen, file::directory(site)?),
         StructKind::EpollEvent => polling::epoll_control(pen, site),
         StructKind::EpollEvents => polling::epoll_events(pen, site),
         StructKind::FdSet => polling::set(pen, site),
-        StructKind::FileLock => file::lock(pen, site.given()?, false),
-        StructKind::FileLockOut => file::lock(pen, site.filled()?, true),
+        StructKind::FileLock => lock::lock(pen, site, false),
+        StructKind::FileLockOut => lock::lock(pen, site, true),
         StructKind::FileTimes => time::utimbuf(pen, site),
+        StructKind::FileOwner => lock::owner(pen, site),
         StructKind::FutexWaiters => polling::futexes(pen, site),
         StructKind::Id => process::one(pen, site.known()?, true),
         StructKind::Ids => process::ids(pen, site),
@@ -321,7 +326,9 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::CloneRange => request::clone_range(pen, site),
         StructKind::Group => request::group(pen, site.given_first(4)?),
         StructKind::GroupOut => request::group(pen, site.filled_first(4)?),
-        StructKind::Request => None,
+        StructKind::InodeFlags => request::inode_flags(pen, site),
+        StructKind::InodeAttributes => request::inode_attributes(pen, site),
+        StructKind::Request | StructKind::ThreadAnswer => None,
         StructKind::WindowSize => request::window(pen, site.given_first(8)?),
         StructKind::WindowSizeOut => request::window(pen, site.filled_first(8)?),
         // A request of ioctl(2) may have more behind it.
@@ -358,8 +365,11 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::Statfs => file::statfs(pen, site),
         StructKind::Statx => file::statx(pen, site),
         StructKind::Sysinfo => machine::memory(pen, site),
+        StructKind::SignalOut => signal::one(pen, site),
         StructKind::SystemName => machine::names(pen, site),
+        StructKind::Terminal => request::terminal(pen, site),
         StructKind::Text => file::string(pen, file::text(site)?),
+        StructKind::ThreadName => process::name(pen, site),
         StructKind::TimeOfDay => time::pair(pen, site.known()?, 0, (Unit::Micro, Sense::Point)),
         StructKind::Timespec => time::known(pen, site, Unit::Nano),
         StructKind::Timespecs => time::of_file(pen, site, Unit::Nano),

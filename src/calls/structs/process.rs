@@ -314,3 +314,11 @@ pub(super) fn one<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>, is_id: bool
     pen.text("]");
     Some(())
 }
+
+/// The name of a thread, which has room for 16 bytes with its zero byte (`TASK_COMM_LEN`).
+pub(super) fn name<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let bytes = site.filled_first(16)?.whole();
+    let end = bytes.iter().position(|byte| *byte == 0);
+    pen.string(bytes.get(..end?)?);
+    Some(())
+}

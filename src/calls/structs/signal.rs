@@ -54,6 +54,15 @@ pub(super) fn action<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
     Some(())
 }
 
+/// A signal that the kernel tells of; 0 for none.
+pub(super) fn one<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let number = site.filled_first(4)?.i32(0)?;
+    pen.text("[");
+    pen.signal(number);
+    pen.text("]");
+    Some(())
+}
+
 /// `stack_t`.
 pub(super) fn stack<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let bytes = site.known()?;

@@ -93,6 +93,14 @@ pub(super) const NARROW: Program = Program::new("points", "cc", Run::Shell("exec
     "/tests/attacks/programs/points.i386.c"
 ));
 
+/// Another, whose structures depend on a command, on a signal, or on the width of ids.
+#[cfg(target_arch = "x86_64")]
+pub(super) const NARROW_ANSWERS: Program = Program::new("answers", "cc", Run::Shell("exec ./answers")).after(concat!(
+    "cc -O1 -static -m32 -nostdlib -ffreestanding -fno-pic -no-pie -fno-stack-protector -o answers ",
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/attacks/programs/answers.i386.c"
+));
+
 /// Those that speak netlink, for a network of their own.
 pub(super) const NETLINK: &[Program] = &[
     Program::new(
@@ -259,6 +267,11 @@ pub(super) const PROGRAMS: &[Program] = &[
         "python3, terminals",
         "python3",
         Run::Python(python::TERMINALS),
+    ),
+    Program::new(
+        "python3, requests",
+        "python3",
+        Run::Python(python::REQUESTS),
     ),
     Program::new(
         "python3, objects of System V",

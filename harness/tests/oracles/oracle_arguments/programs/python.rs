@@ -149,19 +149,40 @@ except OSError: pass
 ";
 
 pub(super) const TERMINALS: &str = "
-import fcntl, os, struct
+import fcntl, os, struct, termios
 if os.fork() == 0:
     os.setsid(); m = os.open('/dev/ptmx', os.O_RDWR | os.O_NOCTTY)
     ask = lambda it, request, given: fcntl.ioctl(it, request, given)
     ask(m, 0x40045431, struct.pack('i', 0)); n = struct.unpack('i', ask(m, 0x80045430, bytes(4)))[0]
     t = os.open(f'/dev/pts/{n}', os.O_RDWR | os.O_NOCTTY); ask(t, 0x540e, 0)
     ask(t, 0x5414, struct.pack('HHHH', 24, 80, 7, 65535)); ask(m, 0x5413, bytes(8))
+    ask(t, 0x5401, bytes(60)); ask(t, 0x802c542a, bytes(44)); ask(t, 0x5405, bytes(18)); modes = termios.tcgetattr(t)
+    for when in termios.TCSANOW, termios.TCSADRAIN, termios.TCSAFLUSH: modes[3] ^= termios.ECHO | termios.IEXTEN; termios.tcsetattr(t, when, modes)
+    for request in 0x5420, 0x5423, 0x5424, 0x80045440, 0x5419, 0x5452: ask(m if request == 0x5420 else t, request, bytes(4))
     ask(t, 0x540f, bytes(4)); ask(t, 0x5410, struct.pack('i', os.getpid())); ask(t, 0x5429, bytes(4)); ask(m, 0x5411, bytes(4))
     os._exit(0)
 os.wait(); a = os.open('a.txt', os.O_RDONLY); b = os.open('clone', os.O_RDWR | os.O_CREAT)
 for request, given in (0x4020940d, struct.pack('qQQQ', a, 1, 2, 3)), (0x4020940d, struct.pack('qQQQ', -1, 0, 0, 1 << 63)), (0x5413, bytes(8)), (0x540f, bytes(4)):
     try: fcntl.ioctl(b, request, given)
     except OSError: pass
+";
+
+/// What is asked of devices and of files, and what a thread asks of itself.
+pub(super) const REQUESTS: &str = "
+import ctypes, fcntl, os, signal, socket, struct
+def ask(it, request, given):
+    try: return fcntl.ioctl(it, request, given)
+    except OSError: pass
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); lo = struct.pack('16s24x', b'lo'); there = struct.pack('16si20x', b'', 1)
+for request in 0x8913, 0x8915, 0x8919, 0x891b, 0x891d, 0x8921, 0x8927, 0x8933, 0x8942: ask(s, request, lo); ask(s, request, bytes(40)); ask(s, request, b'z' * 40)
+ask(s, 0x8910, there); ask(s, 0x8910, bytes(40)); ask(s, 0x8913, struct.pack('16s24x', b'missing'))
+for request in 0x8914, 0x8916, 0x891c, 0x8922, 0x8943: ask(s, request, struct.pack('16sHH4B16x', b'missing', 2, 9, 127, 0, 0, 1))
+a = os.open('a.txt', os.O_RDWR)
+for request in 0x80086601, 0x801c581f: ask(a, request, bytes(28)); ask(s, request, bytes(28))
+for number in 0x40, 0x80000, 0x12345678: ask(s, 0x40086602, struct.pack('q', number)); ask(s, 0x401c5820, struct.pack('7I', number, 1, 2, 3, 4, 5, 6))
+for request in 0x8913, 0x8914, 0x5401, 0x5402, 0x80086601, 0x401c5820, 0x5452: ctypes.CDLL(None).ioctl(s.fileno(), ctypes.c_ulong(request), ctypes.c_void_p(16))
+F_SETOWN_EX, F_GETOWN_EX = 15, 16; fcntl.fcntl(s, F_SETOWN_EX, struct.pack('ii', 1, os.getpid())); fcntl.fcntl(s, F_GETOWN_EX, bytes(8))
+c = ctypes.CDLL(None); b = ctypes.create_string_buffer(32); c.prctl(15, b'a name'); c.prctl(16, b); c.prctl(16, ctypes.c_void_p(16)); c.prctl(1, 10); c.prctl(2, b); c.prctl(36, 1); c.prctl(37, b)
 ";
 
 pub(super) const SYSTEM_V: &str = "
