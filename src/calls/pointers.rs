@@ -40,6 +40,10 @@ enum Target {
     FurtherRead(Behind),
     /// The vectors that say where contents are, once more when these have been filled in.
     VectorsRead(Length),
+    /// A structure with contents behind it, which the program gives.
+    InFront(StructKind),
+    /// The same, which the kernel fills in.
+    OutFront(StructKind),
     /// Contents that the program gives.
     Written(Length),
     /// Contents that the kernel fills in.
@@ -176,6 +180,14 @@ fn each(
         }
         Target::Further(what) => add(Enter, Extent::Behind(what), further(what)),
         Target::Filled(what) => add(Exit, Extent::Behind(what), further(what)),
+        Target::InFront(kind) => {
+            let length = size(kind)?.saturating_add(contents).min(LONGEST_STRING);
+            add(Enter, Extent::Fixed(length), length)
+        }
+        Target::OutFront(kind) => {
+            let length = size(kind)?.saturating_add(contents).min(LONGEST_STRING);
+            add(Exit, Extent::Fixed(length), length)
+        }
         Target::Written(_) | Target::Read(_) if contents == 0 => None,
         Target::FurtherWritten(_) | Target::FurtherRead(_) | Target::VectorsRead(_)
             if contents == 0 =>
@@ -206,6 +218,7 @@ pub fn kind(call: &str, index: usize) -> Option<ArgKind> {
         Target::In(kind, _) | Target::Out(kind, _) | Target::InOut(kind, _) => {
             Some(ArgKind::Struct(kind))
         }
+        Target::InFront(kind) | Target::OutFront(kind) => Some(ArgKind::Struct(kind)),
         Target::Written(_) | Target::Read(_) => Some(ArgKind::Buffer),
         Target::MaybeText | Target::MaybeIn(_) => None,
         Target::MaybeOut(_) | Target::MaybeInOut(_) => None,

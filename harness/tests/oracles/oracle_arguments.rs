@@ -194,10 +194,14 @@ fn what_calls_of_a_32_bit_program_point_to_is_what_strace_shows() {
     require!(require::strace());
     require!(oracle::int80_works());
     let mut report = Report::default();
-    let surprises = for_each([&programs::NARROW, &programs::NARROW_ANSWERS], &Watch::PLAIN, |program, run| {
-        let tally = run.tally(program, &mut report);
-        report.program(program.name, tally);
-    });
+    let surprises = for_each(
+        [&programs::NARROW, &programs::NARROW_ANSWERS],
+        &Watch::PLAIN,
+        |program, run| {
+            let tally = run.tally(program, &mut report);
+            report.program(program.name, tally);
+        },
+    );
     let (text, total) = (report.text(), report.total());
     assert_eq!(total.alone, 0, "{}", report.told_alone());
     assert_eq!(total.equal, total.comparable(), "{text}");

@@ -156,6 +156,7 @@ fn what_of(call: &str, target: Target, piece: &Piece) -> Option<What> {
         Target::MaybeIn(kind) | Target::MaybeOut(kind) | Target::MaybeInOut(kind) if is_first => {
             structure(kind)
         }
+        Target::InFront(kind) | Target::OutFront(kind) if is_first => structure(kind),
         Target::VectorsRead(_) if is_first && piece.moment == Moment::Exit => structure(S::Iovecs),
         Target::Further(what) | Target::Filled(what) if what.element() == piece.element => {
             match what {
@@ -173,6 +174,11 @@ impl What {
         let bytes = match self {
             Self::Structure(Shape::Same) => return,
             Self::Structure(Shape::Steps(size, steps)) => elements(&piece.bytes, *size, steps),
+            Self::Structure(Shape::Front(size, steps)) => match piece.bytes.split_at_checked(*size)
+            {
+                Some((head, rest)) => [elements(head, *size, steps), rest.to_vec()].concat(),
+                None => Vec::new(),
+            },
             Self::Structure(Shape::Signal) => signal(&piece.bytes),
             Self::Control => control(&piece.bytes),
         };
@@ -233,7 +239,9 @@ mod tests {
                 let given = vec![0xff; usize::from(form.size)];
                 let wide = match form.shape {
                     Shape::Same => given,
-                    Shape::Steps(size, steps) => elements(&given, size, steps),
+                    Shape::Steps(size, steps) | Shape::Front(size, steps) => {
+                        elements(&given, size, steps)
+                    }
                     Shape::Signal => signal(&given),
                 };
                 assert_eq!(
@@ -294,6 +302,14 @@ mod tests {
         assert_eq!(*groups.bytes, bytes(&[5, u32::MAX, 0xfffe]));
         let groups = widened("setgroups32", 1, Moment::Enter, &bytes(&[5, 0xffff]));
         assert_eq!(*groups.bytes, bytes(&[5, 0xffff]));
+    }
+
+    #[test]
+    fn a_message_keeps_what_stands_behind_its_type() {
+        let sent = widened("msgsnd", 1, Moment::Enter, b"\xff\xff\xff\xfftext");
+        assert_eq!(*sent.bytes, [&(-1_i64).to_le_bytes()[..], b"text"].concat());
+        let cut = widened("msgrcv", 1, Moment::Exit, b"\x01\0\0");
+        assert_eq!((cut.state, cut.bytes.len()), (State::Unread, 0));
     }
 
     #[test]

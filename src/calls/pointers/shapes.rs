@@ -41,6 +41,8 @@ pub(super) enum Shape {
     Same,
     /// Another one: its size in bytes, and what becomes of it.
     Steps(usize, &'static [Step]),
+    /// Another one of this size, with contents behind it.
+    Front(usize, &'static [Step]),
     /// `struct compat_siginfo`, whose union is told by the signal and its code.
     Signal,
 }
@@ -243,6 +245,10 @@ pub(super) fn form(call: &str, kind: S) -> Option<Form> {
         S::FileLock | S::FileLockOut => Some(Form {
             size: 24,
             shape: Shape::Same,
+        }),
+        S::QueueMessage => Some(Form {
+            size: 4,
+            shape: Shape::Front(4, &[Long]),
         }),
         S::SignalInfo => Some(Form {
             size: kind.size(),

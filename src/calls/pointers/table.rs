@@ -5,8 +5,8 @@
 
 use super::Length::{At, By, One, Result};
 use super::Target::{
-    self, Filled, Further, FurtherRead, FurtherWritten, In, InOut, MaybeIn, MaybeInOut, MaybeOut,
-    MaybeText, Out, Path, Read, Strings, Text, VectorsRead, Written,
+    self, Filled, Further, FurtherRead, FurtherWritten, In, InFront, InOut, MaybeIn, MaybeInOut,
+    MaybeOut, MaybeText, Out, OutFront, Path, Read, Strings, Text, VectorsRead, Written,
 };
 use crate::memory::Behind;
 use crate::structs::StructKind as S;
@@ -141,6 +141,8 @@ pub(super) static TABLE: &[Row] = &[
     ("mq_timedsend", &[(1, Written(By(2))), (4, In(S::Timespec, One))]),
     ("mq_unlink", &[(0, Text)]),
     ("msgctl", &[(2, MaybeInOut(S::IpcControl))]),
+    ("msgrcv", &[(1, OutFront(S::QueueMessage))]),
+    ("msgsnd", &[(1, InFront(S::QueueMessage))]),
     ("name_to_handle_at", &[(1, Path)]),
     ("nanosleep", &[(0, In(S::Timespec, One)), (1, Out(S::Remaining, One))]),
     ("newfstatat", &[(1, Path), (2, Out(S::Stat, One))]),
@@ -210,7 +212,11 @@ pub(super) static TABLE: &[Row] = &[
     ("semop", &[(1, In(S::SemaphoreOperations, By(2)))]),
     ("semtimedop", &[(1, In(S::SemaphoreOperations, By(2))), (3, In(S::Timespec, One))]),
     ("sendfile", &[(2, InOut(S::Offset, One))]),
-    ("sendmmsg", &[(1, InOut(S::Messages, By(2)))]),
+    // Of several messages the first is read whole.
+    ("sendmmsg", &[
+        (1, InOut(S::Messages, By(2))), (1, Further(Behind::NAME)), (1, Further(Behind::VECTORS)),
+        (1, Further(Behind::CONTROL)), (1, FurtherWritten(Behind::CONTENTS)),
+    ]),
     ("sendmsg", &[
         (1, In(S::Message, One)), (1, Further(Behind::NAME)), (1, Further(Behind::VECTORS)),
         (1, Further(Behind::CONTROL)), (1, FurtherWritten(Behind::CONTENTS)),

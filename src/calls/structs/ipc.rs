@@ -3,6 +3,7 @@
 use super::Varying;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
+use crate::names::Abi;
 use crate::text::Values;
 
 /// `IPC_SET` and `IPC_STAT` of linux/ipc.h, and the bit that asks for the newer structures.
@@ -105,6 +106,38 @@ pub(super) fn control<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option
         pen.text(name);
         pen.text("=");
         field(pen, bytes, *offset, *kind)?;
+    }
+    pen.text("}");
+    Some(())
+}
+
+/// The type of a message and the message itself: what the program gives, or what the kernel had.
+pub(super) fn message<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    const TYPE: usize = 8;
+    let is_received = site.name() == "msgrcv";
+    let length = match is_received {
+        true => site.result()? as u64,
+        false => site.word(2)?,
+    };
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    let shown = length.min(pen.values.contents());
+    let bytes = match is_received {
+        true => site.filled_first(TYPE + shown)?,
+        false => site.given_first(TYPE + shown)?,
+    };
+    pen.text("{mtype=");
+    pen.number(bytes.i64(0)?);
+    pen.text(", mtext=");
+    if shown == 0 && length > 0 {
+        let behind = if site.call.abi == Abi::native() { 8 } else { 4 };
+        pen.address(site.word(1)?.wrapping_add(behind));
+    } else {
+        let text = bytes.from(TYPE)?;
+        let text = text.get(..shown).unwrap_or(text);
+        pen.string(text);
+        if text.len() < length {
+            pen.text("...");
+        }
     }
     pen.text("}");
     Some(())

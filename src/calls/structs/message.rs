@@ -48,7 +48,9 @@ pub(super) fn messages<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Optio
     let mut place = 0;
     pen.array(bytes, 64, |pen, one| {
         pen.text("{msg_hdr=");
-        header(pen, one, one.i32(8)?, None)?;
+        // What its parts point to was read of the first alone.
+        let of = (place == 0).then_some((site, Moment::Enter));
+        header(pen, one, one.i32(8)?, of)?;
         let length = after.and_then(|after| after.u32(place * 64 + 56));
         if let Some(length) = length.filter(|_| place < sent) {
             pen.text(", msg_len=");

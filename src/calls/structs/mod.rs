@@ -115,6 +115,8 @@ pub enum StructKind {
     PollFds,
     /// `struct tms`.
     ProcessTimes,
+    /// `struct msgbuf`: the type of a message of System V, and behind it the message.
+    QueueMessage,
     /// `struct mq_attr`.
     QueueAttributes,
     /// `struct timespec`: what was left of a sleep that a signal interrupted.
@@ -226,7 +228,7 @@ impl StructKind {
             Self::SocketLength | Self::WaitStatus => 4,
             Self::SemaphoreOperations => 6,
             Self::CapabilityHeader | Self::Descriptors | Self::PollFds => 8,
-            Self::Offset | Self::SignalSet => 8,
+            Self::Offset | Self::QueueMessage | Self::SignalSet => 8,
             // Packed on x86_64, so that its layout is that of 32-bit programs.
             Self::EpollEvent | Self::EpollEvents if is_x86 => 12,
             Self::EpollEvent | Self::EpollEvents => 16,
@@ -348,6 +350,7 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::OpenHow => file::open_how(pen, site),
         StructKind::PollFds => polling::poll(pen, site),
         StructKind::ProcessTimes => process::times(pen, site),
+        StructKind::QueueMessage => ipc::message(pen, site),
         StructKind::QueueAttributes => polling::queue(pen, site),
         StructKind::Remaining => time::remaining(pen, site),
         StructKind::ScheduleAttributes => process::schedule(pen, site),

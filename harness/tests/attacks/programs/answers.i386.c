@@ -56,6 +56,15 @@ void _start(void) {
 	C(54, inet, 0x8913, device, 0, 0);              /* SIOCGIFFLAGS */
 	C(54, inet, 0x8915, device, 0, 0);              /* SIOCGIFADDR */
 	C(54, inet, 0x8914, (char *)8, 0, 0);           /* SIOCSIFFLAGS */
+	int queue = C(399, 0, 0600, 0, 0, 0);           /* msgget */
+	static struct { int type; char text[8]; } sent = {7, "message"};
+	C(400, queue, &sent, 7, 0, 0);                  /* msgsnd */
+	C(401, queue, buffer, 7, 0, 0);                 /* msgrcv */
+	C(402, queue, 0, 0, 0, 0);                      /* msgctl, IPC_RMID */
+	static unsigned char address[16] = {2, 0, 50099 >> 8, 50099 & 255, 127, 0, 0, 1};
+	static struct { const void *base; unsigned length; } body = {"in one of many", 14};
+	static struct { void *name; int namelen; void *iov; unsigned iovlen; void *control; unsigned controllen, flags, length; } many = {address, 16, &body, 1, 0, 0, 0, 0};
+	C(345, inet, &many, 1, 0, 0);                   /* sendmmsg */
 	C(10, "locked", 0, 0, 0, 0);                    /* unlink */
 	C(1, 0, 0, 0, 0, 0);
 }

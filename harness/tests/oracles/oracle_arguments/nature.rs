@@ -8,6 +8,7 @@
 //! - `rt_sigreturn` and `restart_syscall` have no arguments: what strace shows there it has read
 //!   from the stack, or knows from before.
 //! - Where two commands of ioctl(2) have one number it gives both names.
+//! - Of what `msgrcv` received it shows as many bytes as there was room for.
 //! - It shows the times of a child that `waitid` never fills in (`kernel/exit.c`).
 //! - The letters of `getrandom` are in hexadecimal.
 //! - Messages of netlink have more of this kind: see [`messages`].
@@ -56,6 +57,10 @@ pub(super) fn as_ours(call: &str, place: usize, theirs: &str, ours: &str) -> Str
         }
         ("waitid", 2) => match text.split_once(", si_utime=") {
             Some((before, _)) if !ours.contains("si_utime") => format!("{before}}}"),
+            _ => text.to_owned(),
+        },
+        ("msgrcv", 1) => match ours.strip_suffix("\"}") {
+            Some(received) if text.starts_with(received) => ours.to_owned(),
             _ => text.to_owned(),
         },
         ("getrandom", 0) => in_octal(text),
@@ -188,6 +193,20 @@ mod tests {
                 "{a=1, si_utime=0, si_stime=0}",
                 "{a=2}",
                 "{a=1}",
+            ),
+            (
+                "msgrcv",
+                1,
+                r#"{m=1, t="ab\0"}"#,
+                r#"{m=1, t="ab"}"#,
+                r#"{m=1, t="ab"}"#,
+            ),
+            (
+                "msgrcv",
+                1,
+                r#"{m=1, t="ab\0"}"#,
+                r#"{m=2, t="ab"}"#,
+                r#"{m=1, t="ab\0"}"#,
             ),
             ("getrandom", 0, r#""\x41\x00\x31"..."#, "", r#""A\0001"..."#),
         ] {

@@ -186,9 +186,13 @@ c = ctypes.CDLL(None); b = ctypes.create_string_buffer(32); c.prctl(15, b'a name
 ";
 
 pub(super) const SYSTEM_V: &str = "
-import ctypes
-c = ctypes.CDLL(None); b = ctypes.create_string_buffer(256)
-q = c.msgget(0, 0o600); s = c.semget(0, 2, 0o640); m = c.shmget(0, 8192, 0o604)
+import ctypes, struct
+c = ctypes.CDLL(None); b = ctypes.create_string_buffer(256); q = c.msgget(0, 0o600)
+sent = struct.pack('q9s', 7, b'a message')
+for length in 9, 0, 3: c.msgsnd(q, sent, length, 0)
+c.msgrcv(q, b, 100, 0, 0); c.msgrcv(q, b, 100, -9, 0); c.msgrcv(q, b, 1, 0, 0o10000); c.msgrcv(q, b, 1, 0, 0o4000)
+c.msgsnd(q, None, 5, 0); c.msgsnd(q, ctypes.c_void_p(16), 5, 0); c.msgsnd(q, bytes(8), 0, 0); c.msgsnd(-1, sent, 9, 0)
+s = c.semget(0, 2, 0o640); m = c.shmget(0, 8192, 0o604)
 for call, it in (c.msgctl, q), (c.shmctl, m):
     call(it, 2, b); call(it, 1, b); call(it, 2, None); call(it, 2, ctypes.c_void_p(16)); call(it, 0, None); call(it, 2, b)
 c.semctl(s, 0, 2, b); c.semctl(s, 0, 1, b); c.semctl(s, 7, 2, None); c.semctl(s, 0, 0, None); c.semctl(s, 0, 2, b)
