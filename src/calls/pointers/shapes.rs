@@ -243,7 +243,7 @@ pub(super) fn form(call: &str, kind: S) -> Option<Form> {
         // By the command one of two, of which this is the longer (`struct compat_flock64`): how
         // long the fields are is known where they are written.
         S::FileLock | S::FileLockOut => Some(Form {
-            size: 24,
+            size: if cfg!(target_arch = "x86_64") { 24 } else { 32 },
             shape: Shape::Same,
         }),
         S::QueueMessage => Some(Form {

@@ -21,7 +21,7 @@ struct Layout {
     size: usize,
 }
 
-/// `struct flock` of a 64-bit program.
+/// `struct flock` of a 64-bit program, and `struct compat_flock64` of arm.
 const NATIVE: Layout = Layout {
     width: 8,
     start: 8,
@@ -54,9 +54,9 @@ fn layout(site: Site<'_>) -> Option<&'static Layout> {
     let command = site.word(1)? as u32;
     let is_of_64 = matches!(command, F_GETLK64..=F_SETLKW64);
     match site.call.abi {
-        Abi::I386 if command as i32 <= libc::F_SETLKW => Some(&NARROW),
+        Abi::I386 | Abi::Arm if command as i32 <= libc::F_SETLKW => Some(&NARROW),
         Abi::I386 => Some(&NARROW_OF_64),
-        _ if is_of_64 => None,
+        Abi::X86_64 | Abi::X32 | Abi::Aarch64 if is_of_64 => None,
         _ => Some(&NATIVE),
     }
 }
