@@ -60,10 +60,15 @@ pub struct Meanings {
 
 impl Meanings {
     /// The arguments that mean something: where they stand and what they are.
-    pub fn shown(&self) -> impl Iterator<Item = (usize, ArgKind)> {
+    pub fn meant(&self) -> impl Iterator<Item = (usize, ArgKind)> {
         let all = self.arguments.iter().copied().enumerate().take(self.shown);
+        all.filter(|(_, kind)| *kind != ArgKind::Unused)
+    }
+
+    /// Those of them that the call has.
+    pub fn shown(&self) -> impl Iterator<Item = (usize, ArgKind)> {
         let is_implied = |place: usize| self.implied >> place & 1 == 1;
-        all.filter(move |(place, kind)| *kind != ArgKind::Unused && !is_implied(*place))
+        self.meant().filter(move |(place, _)| !is_implied(*place))
     }
 }
 

@@ -272,7 +272,7 @@ impl Writer<'_> {
         match &call.entry {
             Entry::Seen { args, .. } | Entry::UnderWay { args, .. } => {
                 let meanings = signature.meanings(args);
-                for (place, kind) in meanings.shown() {
+                for (place, kind) in meanings.meant() {
                     let unread = self.unread;
                     let mut text = String::new();
                     write_argument(&mut text, call, place, kind, self);

@@ -125,7 +125,7 @@ impl Descriptors {
         let meanings = signature.meanings(args);
         let number = |place: usize| args.get(place).copied().unwrap_or_default() as i32;
         let has_one = meanings
-            .shown()
+            .meant()
             .any(|(place, kind)| is_descriptor(kind) && self.have(number(place)));
         // Of a call that the table has no name for nothing is known.
         (has_one || call.name().is_some()).then_some(has_one)
@@ -205,7 +205,7 @@ impl Paths {
         };
         let mut is_certain = call.name().is_some() && waited_for.is_some();
         let meanings = signature.meanings(args);
-        let of_arguments = meanings.shown().map(|(place, kind)| {
+        let of_arguments = meanings.meant().map(|(place, kind)| {
             let word = args.get(place).copied().unwrap_or_default();
             match kind {
                 ArgKind::Path if word != 0 => self.path(call, place),
