@@ -7,6 +7,8 @@
 //! `include/asm/compat.h` and `stat.h`: `arch/x86/include/uapi/asm/stat.h`,
 //! `arch/arm64/include/asm/stat.h` (Linux 5.10 to 7.2).
 
+mod stat;
+
 use super::super::structs::StructKind as S;
 
 /// How a part of a structure becomes one of the native structure; each follows the last.
@@ -54,105 +56,6 @@ pub(super) struct Form {
     pub(super) size: u16,
     pub(super) shape: Shape,
 }
-
-/// `struct stat64` of i386: its size, and what becomes of it.
-#[cfg(target_arch = "x86_64")]
-const STAT64: (u16, &[Step]) = (
-    96,
-    &[
-        Keep(8),
-        At(88),
-        Keep(8),
-        At(20),
-        Words(1),
-        At(16),
-        Keep(4),
-        At(24),
-        Keep(8),
-        Zero(4),
-        At(32),
-        Keep(8),
-        At(44),
-        Keep(8),
-        Words(1),
-        Keep(8),
-        Long,
-        Words(1),
-        Long,
-        Words(1),
-        Long,
-        Words(1),
-        Zero(24),
-    ],
-);
-/// `struct stat64` of arm.
-#[cfg(not(target_arch = "x86_64"))]
-const STAT64: (u16, &[Step]) = (
-    104,
-    &[
-        Keep(8),
-        At(96),
-        Keep(8),
-        At(16),
-        Keep(24),
-        Zero(8),
-        At(48),
-        Keep(12),
-        Zero(4),
-        At(64),
-        Keep(8),
-        Long,
-        Words(1),
-        Long,
-        Words(1),
-        Long,
-        Words(1),
-        Zero(8),
-    ],
-);
-
-/// `struct compat_stat`, of both.
-#[cfg(not(target_arch = "x86_64"))]
-const STAT: &[Step] = &[
-    Words(2),
-    Grow(2, 4),
-    Grow(2, 4),
-    Grow(2, 4),
-    Grow(2, 4),
-    Words(1),
-    Zero(8),
-    Words(1),
-    Keep(4),
-    Zero(4),
-    Words(1),
-    Long,
-    Words(1),
-    Long,
-    Words(1),
-    Long,
-    Words(1),
-    Zero(8),
-];
-#[cfg(target_arch = "x86_64")]
-const STAT: &[Step] = &[
-    Words(2),
-    At(10),
-    Grow(2, 8),
-    At(8),
-    Grow(2, 4),
-    At(12),
-    Grow(2, 4),
-    Grow(2, 4),
-    Zero(4),
-    Words(4),
-    Long,
-    Words(1),
-    Long,
-    Words(1),
-    Long,
-    Words(1),
-    Zero(24),
-];
 
 /// `struct compat_mmsghdr`.
 const ONE_OF_MESSAGES: &[Step] = &[
@@ -229,8 +132,8 @@ pub(super) fn form(call: &str, kind: S) -> Option<Form> {
         S::SignalAction if call == "sigaction" => of(16, OLD_ACTION),
         S::SignalAction => of(20, ACTION),
         S::SignalStack => of(12, &[Words(1), Keep(4), Zero(4), Words(1)]),
-        S::Stat if matches!(call, "stat" | "lstat" | "fstat") => of(64, STAT),
-        S::Stat if call.ends_with("64") => of(STAT64.0, STAT64.1),
+        S::Stat if matches!(call, "stat" | "lstat" | "fstat") => of(64, stat::STAT),
+        S::Stat if call.ends_with("64") => of(stat::STAT64.0, stat::STAT64.1),
         S::Statfs if call.ends_with("64") => of(84, STATFS64),
         S::Statfs => of(64, STATFS),
         S::Sysinfo => of(56, SYSINFO),
