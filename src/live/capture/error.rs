@@ -67,8 +67,8 @@ impl CaptureError {
     /// What the user can do about it.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
-        let rights = "reading strings takes BPF: run as root, or give the program cap_bpf and cap_perfmon; \
-                      a kernel under lockdown=confidentiality refuses it to every user";
+        let rights = "reading strings takes BPF: run as root, or give the program cap_bpf and cap_perfmon \
+                      (before Linux 5.11 cap_sys_resource as well, for its RLIMIT_MEMLOCK); a kernel under lockdown=confidentiality refuses it to every user";
         self.is_for_lack_of_rights().then(|| rights.to_owned())
     }
 }

@@ -29,6 +29,7 @@ pub use wire::parse;
 use crate::host::Catalogue;
 use crate::sys::bpf::{Map, MapKind};
 use crate::sys::perf;
+use crate::sys::rights::{self, Right};
 use perf_records::attr::{Attr, SampleType, Source};
 use perf_records::units::Cpu;
 use programs::{Calls, Members, Names, Preemption};
@@ -267,7 +268,9 @@ fn with_locked_memory<T>(start: impl Fn() -> Result<T, CaptureError>) -> Result<
         other => return other,
     };
     let limits = getrlimit(Resource::RLIMIT_MEMLOCK);
-    let lifted = setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY);
+    let lifted = rights::with(&[Right::SysResource], || {
+        setrlimit(Resource::RLIMIT_MEMLOCK, RLIM_INFINITY, RLIM_INFINITY)
+    });
     let (Ok((soft, hard)), Ok(())) = (limits, lifted) else {
         return Err(refused);
     };

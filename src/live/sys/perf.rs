@@ -47,6 +47,8 @@ pub fn open_beside(
     cpu: Option<perf_records::units::Cpu>,
     leader: Option<BorrowedFd<'_>>,
 ) -> io::Result<OwnedFd> {
+    // Debian's kernels ask for the second where `kernel.perf_event_paranoid` is 3, its default there.
+    const OF_EVENTS: [Right; 2] = [Right::Perfmon, Right::SysAdmin];
     let (pid, flags) = match target {
         Target::Task(pid) => (pid.0 as libc::pid_t, 0),
         Target::Myself => (0, 0),
@@ -58,7 +60,7 @@ pub fn open_beside(
     let attr: *const bindings::perf_event_attr = attr;
     // SAFETY: attr points to a whole perf_event_attr whose `size` says its length; the kernel only
     // reads it (E2BIG writes `size`, which the kernel does through the same pointer: see below).
-    let opened = rights::with(&[Right::Perfmon], || unsafe {
+    let opened = rights::with(&OF_EVENTS, || unsafe {
         check(libc::syscall(
             libc::SYS_perf_event_open,
             attr.cast_mut(),

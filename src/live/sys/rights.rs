@@ -26,8 +26,11 @@ pub enum Right {
     DacReadSearch = 2,
     /// To lock memory for rings.
     IpcLock = 14,
-    /// To mount tracefs, to load BPF programs, and to make a user namespace where a user may not.
+    /// To mount tracefs, to load BPF programs, and to make a user namespace where a user may not;
+    /// to open events where `kernel.perf_event_paranoid` is 3.
     SysAdmin = 21,
+    /// To lift the limit of locked memory, which BPF counts against before Linux 5.11.
+    SysResource = 24,
     /// To open events that show the kernel.
     Perfmon = 38,
     /// To load BPF programs, together with [`Perfmon`](Self::Perfmon), and to read their maps

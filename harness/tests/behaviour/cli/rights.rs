@@ -3,7 +3,7 @@
 
 use super::PASSES;
 use crate::support::project::{Project, Run};
-use crate::support::require::{program, require, right_to_trace};
+use crate::support::require::{program, require, right_of_users, right_to_trace};
 use serde_json::Value;
 
 const OPENS: &str = "workload: { run: [cat, a], files: { a: x } }
@@ -151,6 +151,7 @@ fn with_rights(
 #[test]
 fn a_scenario_that_no_sandbox_can_be_made_for_is_skipped_by_each_command_that_runs_it() {
     require!(right_to_trace());
+    require!(right_of_users());
     require!(program("setpriv"));
     require!(program("unshare"));
     let project = Project::with("opens", OPENS);
@@ -190,6 +191,7 @@ snapshot: false";
 #[test]
 fn root_without_roots_rights_runs_scenarios_as_an_ordinary_user_does() {
     require!(right_to_trace());
+    require!(right_of_users());
     require!(program("setpriv"));
     require!(program("unshare"));
     let project = Project::with("opens", OPENS);
