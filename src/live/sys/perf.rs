@@ -47,7 +47,7 @@ pub fn open_beside(
     cpu: Option<perf_records::units::Cpu>,
     leader: Option<BorrowedFd<'_>>,
 ) -> io::Result<OwnedFd> {
-    // Debian's kernels ask for the second where `kernel.perf_event_paranoid` is 3, its default there.
+    // Debian's kernels ask for the second where `kernel.perf_event_paranoid` is 3, as by default.
     const OF_EVENTS: [Right; 2] = [Right::Perfmon, Right::SysAdmin];
     let (pid, flags) = match target {
         Target::Task(pid) => (pid.0 as libc::pid_t, 0),
