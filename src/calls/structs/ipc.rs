@@ -121,10 +121,7 @@ pub(super) fn message<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option
     };
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     let shown = length.min(pen.values.contents());
-    let bytes = match is_received {
-        true => site.filled_first(TYPE + shown)?,
-        false => site.given_first(TYPE + shown)?,
-    };
+    let bytes = site.given_or_filled(is_received, TYPE + shown)?;
     pen.text("{mtype=");
     pen.number(bytes.i64(0)?);
     pen.text(", mtext=");

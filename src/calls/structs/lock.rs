@@ -65,10 +65,7 @@ fn layout(site: Site<'_>) -> Option<&'static Layout> {
 /// kernel tells.
 pub(super) fn lock<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>, is_told: bool) -> Option<()> {
     let layout = layout(site)?;
-    let bytes = match is_told {
-        true => site.filled_first(layout.size)?,
-        false => site.given_first(layout.size)?,
-    };
+    let bytes = site.given_or_filled(is_told, layout.size)?;
     let number = |offset| match layout.width {
         4 => bytes.i32(offset).map(i64::from),
         _ => bytes.i64(offset),
@@ -94,10 +91,7 @@ pub(super) fn lock<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>, is_told: boo
 pub(super) fn owner<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     const F_GETOWN_EX: u32 = 16;
     let is_answered = site.word(1)? as u32 == F_GETOWN_EX;
-    let bytes = match is_answered {
-        true => site.filled_first(8)?,
-        false => site.given_first(8)?,
-    };
+    let bytes = site.given_or_filled(is_answered, 8)?;
     let kind = bytes.u32(0)?;
     pen.text("{type=");
     pen.name(&file::OWNERS, kind.into());

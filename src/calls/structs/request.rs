@@ -52,18 +52,10 @@ pub(super) fn clone_range<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Op
 /// Whether a request reads (`_IOC_READ`): whether the kernel answers it.
 const IS_ANSWERED: u32 = 1 << 31;
 
-/// What the program gives with a request, or what the kernel answers: `length` bytes.
-fn given_or_answered(site: Site<'_>, is_answered: bool, length: usize) -> Option<Bytes<'_>> {
-    match is_answered {
-        true => site.filled_first(length),
-        false => site.given_first(length),
-    }
-}
-
 /// The attributes of a file.
 pub(super) fn inode_flags<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let is_answered = site.word(1)? as u32 & IS_ANSWERED != 0;
-    let bytes = given_or_answered(site, is_answered, 4)?;
+    let bytes = site.given_or_filled(is_answered, 4)?;
     pen.text("[");
     pen.constants(&tables::INODE_FLAGS, bytes.u32(0)?.into());
     pen.text("]");
@@ -73,7 +65,7 @@ pub(super) fn inode_flags<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Op
 /// `struct fsxattr`; how many extents there are, only the kernel tells.
 pub(super) fn inode_attributes<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let is_answered = u64::from(site.word(1)? as u32) != FS_IOC_FSSETXATTR;
-    let bytes = given_or_answered(site, is_answered, 28)?;
+    let bytes = site.given_or_filled(is_answered, 28)?;
     pen.text("{fsx_xflags=");
     pen.constants(&tables::INODE_ATTRIBUTES, bytes.u32(0)?.into());
     let fields = [
@@ -104,7 +96,7 @@ pub(super) fn terminal<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Optio
         libc::TCGETS..=libc::TCSETSF => (36, 4),
         _ => (44, 4),
     };
-    let bytes = given_or_answered(site, is_answered, size)?;
+    let bytes = site.given_or_filled(is_answered, size)?;
     let modes: [(&str, &Constants); 4] = [
         ("{c_iflag=", &tables::TERMINAL_INPUT),
         (", c_oflag=", &tables::TERMINAL_OUTPUT),

@@ -45,6 +45,14 @@ impl<'a> Site<'a> {
         is_there.then(|| bytes.first(length))
     }
 
+    /// The first so many bytes of what the kernel filled in, or else of what the program gave.
+    pub(super) fn given_or_filled(self, is_filled: bool, length: usize) -> Option<Bytes<'a>> {
+        match is_filled {
+            true => self.filled_first(length),
+            false => self.given_first(length),
+        }
+    }
+
     /// What there is after the call, whatever became of it.
     pub(super) fn left(self) -> Option<Bytes<'a>> {
         self.piece(Moment::Exit).filter(Bytes::is_readable)
