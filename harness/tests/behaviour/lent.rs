@@ -278,7 +278,15 @@ fn the_administrator_may_grant_recording_of_the_machine() {
 fn lent_rights_make_probes_only_where_the_administrator_grants_it() {
     let lent = require!(Lent::new());
     require!(program("unshare"));
-    let event = ["trace", "-e", "uprobe:./plain:main", "./plain", "--version"];
+    require!(program("cc"));
+    lent.project
+        .write("probed.c", "int main(void) { return 0; }\n");
+    let compiled = lent
+        .project
+        .run(&[], &["cc", "-g", "-o", "probed", "probed.c"]);
+    compiled.assert_status(0);
+    lent.project.open_to_everybody("probed");
+    let event = ["trace", "-e", "uprobe:./probed:main", "./probed"];
     let refused = lent.harness(&event);
     refused.assert_status(125);
     let (_, line) = refused.stderr.split_once("setcap ").expect("a remedy");

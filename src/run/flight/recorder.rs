@@ -336,7 +336,7 @@ impl<'a> Recorder<'a> {
         };
         let dump = flight.dump(events)?;
         // By now the forward rings hold all records of the dump's time.
-        self.drain(events)?;
+        while !self.drain(events)? {}
         let (since, until) = dump.span;
         let table = events.parts().1;
         let mut report = FileReport {
