@@ -44,11 +44,11 @@ impl Mapping {
     }
 
     /// Whether what is mapped over a part of it becomes a part of it: nothing else is meant by a
-    /// name of it then. So it is where both are private and not of two files.
+    /// name of it then. So it is where both are private, and nothing of another file comes in.
     pub(super) fn takes_in(&self, source: &Source, is_shared: bool) -> bool {
         let is_one = match (&self.source, source) {
             (Source::File(own), Source::File(other)) => own.kind == other.kind,
-            (Source::File(_), Source::UnknownFile) => false,
+            (_, Source::File(_) | Source::UnknownFile) => false,
             _ => true,
         };
         is_one && !is_shared && !self.is_shared

@@ -230,6 +230,30 @@ fn a_library_is_one_mapping_whatever_is_mapped_into_it() {
 }
 
 #[test]
+fn a_library_in_memory_that_was_reserved_for_it_has_its_own_name() {
+    // What ld.so of arm64 does, as pages of 64 KiB are to be possible: it reserves more, maps the
+    // file where it is aligned, and gives back what is left on both sides.
+    const RESERVED: u64 = 0xffff_b715_2000;
+    const BASE: u64 = 0xffff_b716_0000;
+    let mut it = Story::new();
+    it.open(1, "/lib/libc.so.6", 3);
+    let reserved = [0, 1_826_912, 0, ANONYMOUS, NO_FILE, 0];
+    it.call(1, "mmap", &reserved, RESERVED as i64);
+    let of_file = PRIVATE | 0x800 | FIXED;
+    let words = [BASE, 1_761_376, 5, of_file, 3, 0];
+    it.call(1, "mmap", &words, BASE as i64);
+    it.unmap(1, RESERVED, BASE - RESERVED);
+    it.unmap(1, BASE + 0x1a_f000, 0x1000);
+    let data = [BASE + 0x19_c000, 24_576, 3, of_file, 3, 0x18_c000];
+    it.call(1, "mmap", &data, (BASE + 0x19_c000) as i64);
+    it.map_fixed(1, BASE + 0x1a_2000, 49_248);
+    for offset in [0x1000, 0x19_c000, 0x1a_e000] {
+        let told = format!("/lib/libc.so.6+{offset:#x}");
+        assert_eq!(it.at(1, BASE + offset), told);
+    }
+}
+
+#[test]
 fn a_mapping_keeps_the_name_of_its_file_when_the_number_means_another() {
     let mut it = Story::new();
     it.open(1, "/a", 3);
@@ -389,6 +413,7 @@ fn what_is_mapped_over_another_file_or_shared_is_one_of_its_own() {
         ((PRIVATE, 3), (PRIVATE, 4), "/other"),
         ((PRIVATE, 3), (PRIVATE, 3), "/data"),
         (anonymous, (shared, 4), "/other"),
+        (anonymous, (PRIVATE, 4), "/other"),
         ((PRIVATE, 3), anonymous, "/data"),
     ] {
         it.unmap(1, 0x10_0000, PAGE);
