@@ -103,9 +103,9 @@ impl Host {
         std::fs::read(self.root.join("sys/kernel/notes")).ok()
     }
 
-    /// Where the kernel's code begins, and where it ends; `None` where this user may not know.
+    /// Where the kernel's code is; `None` where this user may not know.
     #[must_use]
-    pub fn kernel_code(&self) -> Option<(u64, u64)> {
+    pub fn kernel_code(&self) -> Option<KernelCode> {
         let find = || kernel_code(&self.read("proc/kallsyms").ok()?);
         *self.kernel_code.get_or_init(find)
     }
@@ -209,16 +209,33 @@ fn whole(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Where the kernel's own code is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelCode {
+    /// The symbol at its start: `_text`, or `_stext` where the kernel lists no `_text` (arm64).
+    pub symbol: &'static str,
+    /// The address of its first byte.
+    pub start: u64,
+    /// The address behind its last one.
+    pub end: u64,
+}
+
 /// Finds the places of `_text` and `_etext` among the kernel's symbols: a hundred thousand lines,
 /// so that only the ends of lines are compared. Behind the name of a module's stands the module.
-fn kernel_code(symbols: &str) -> Option<(u64, u64)> {
+fn kernel_code(symbols: &str) -> Option<KernelCode> {
     let address = |name: &str| {
         let (before, _) = symbols.split_once(&format!(" {name}\n"))?;
         let line = before.rsplit('\n').next()?;
         u64::from_str_radix(line.split(' ').next()?, 16).ok()
     };
-    let start = address("_text").filter(|start| *start != 0)?;
-    Some((start, address("_etext")?))
+    let mut firsts = ["_text", "_stext"].into_iter();
+    let (symbol, start) = firsts.find_map(|symbol| Some((symbol, address(symbol)?)))?;
+    // Zeros stand for what this user may not know.
+    (start != 0).then_some(KernelCode {
+        symbol,
+        start,
+        end: address("_etext")?,
+    })
 }
 
 fn code(maps: &str) -> impl Iterator<Item = CodeMapping> {
@@ -297,13 +314,21 @@ mod tests {
                        ffffffff81000000 T _text\n\
                        ffffffffc0001000 t _etext\t[module]\n\
                        ffffffff82000000 T _etext\n";
-        let found = Some((0xffff_ffff_8100_0000, 0xffff_ffff_8200_0000));
+        let code = |symbol, start| KernelCode {
+            symbol,
+            start,
+            end: 0xffff_ffff_8200_0000,
+        };
+        let found = Some(code("_text", 0xffff_ffff_8100_0000));
         assert_eq!(of(symbols), found);
         assert_eq!(
             of("0000000000000000 T _text\n0000000000000000 T _etext\n"),
             None
         );
         assert_eq!(of("ffffffff81000000 T _text\n"), None);
+        // As arm64 has it.
+        let without = symbols.replace("ffffffff81000000 T _text\n", "ffffffff81000040 T _stext\n");
+        assert_eq!(of(&without), Some(code("_stext", 0xffff_ffff_8100_0040)));
         write(symbols);
         let host = Host::at(folder.path());
         assert_eq!(host.kernel_code(), found);

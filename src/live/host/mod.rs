@@ -27,7 +27,7 @@ mod world;
 pub use catalogue::Catalogue;
 pub(crate) use files::changed_at;
 pub use files::{Lying, has_changed, is_link_of_sysfs, is_of_procfs, is_procfs, lying, lying_in};
-pub use machine::{CodeMapping, Living, LivingThread, Machine};
+pub use machine::{CodeMapping, KernelCode, Living, LivingThread, Machine};
 pub use midlife::{Midlife, Threads};
 pub use modules::Module;
 pub use probes::ProbeList;
@@ -69,7 +69,7 @@ pub struct Host {
     root: PathBuf,
     is_running: bool,
     tracefs: OnceLock<Result<Tracefs, TracefsError>>,
-    kernel_code: OnceLock<Option<(u64, u64)>>,
+    kernel_code: OnceLock<Option<KernelCode>>,
     formats: Mutex<HashMap<TracepointName, Arc<Format>>>,
 }
 

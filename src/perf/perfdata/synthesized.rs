@@ -145,11 +145,12 @@ pub fn mapping(origin: &Origin, mapped: &Mapped<'_>) -> Vec<u8> {
     body.record(kind::MMAP2, MISC_USER, origin)
 }
 
-/// The kernel's own code, from the symbol `_text` on.
+/// The kernel's own code, from a symbol on by which a reader finds how far that has been moved.
 #[must_use]
-pub fn kernel(origin: &Origin, start: u64, end: u64) -> Vec<u8> {
+pub fn kernel(origin: &Origin, symbol: &str, start: u64, end: u64) -> Vec<u8> {
     let length = end.saturating_sub(start);
-    of_kernel(origin, [start, length, start], b"[kernel.kallsyms]_text")
+    let name = format!("[kernel.kallsyms]{symbol}");
+    of_kernel(origin, [start, length, start], name.as_bytes())
 }
 
 /// The code of a module of the kernel's.
@@ -235,7 +236,7 @@ mod tests {
         ));
         for bytes in [
             mapping(&origin, &Mapped::default()),
-            kernel(&origin, 1, 2),
+            kernel(&origin, "_text", 1, 2),
             module(&origin, 1, 2, b"[a]"),
             read(&origin, CounterValue::default()),
         ] {

@@ -3,7 +3,7 @@
 use super::store::{StoreError, StoreOptions, origin};
 use crate::run::Bench;
 use perf_live::events::{EventSet, Opened, Origin};
-use perf_live::host::{HostError, Module};
+use perf_live::host::{HostError, KernelCode, Module};
 use perf_live::sys;
 use perf_records::attr::Source;
 use perf_records::perfdata::{EventDesc, Feature, Prologue, TracingData, features, synthesized};
@@ -15,8 +15,8 @@ use std::os::unix::ffi::OsStrExt;
 #[derive(Clone, Debug)]
 pub struct Preface {
     pub(in crate::run) prologue: Prologue,
-    /// The first and last address of the kernel's code, and its modules.
-    pub(in crate::run) kernel: Option<(u64, u64)>,
+    /// The kernel's code, and its modules.
+    pub(in crate::run) kernel: Option<KernelCode>,
     pub(in crate::run) modules: Vec<Module>,
     /// The side-band event, to which records of what was there before are attributed.
     pub(in crate::run) side_band: Option<synthesized::Origin>,

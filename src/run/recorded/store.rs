@@ -7,7 +7,7 @@ use crate::run::Bench;
 use perf_live::elf;
 use perf_live::events::{EventSet, Opened, Origin};
 use perf_live::files;
-use perf_live::host::{CodeMapping, Host, HostError, Living, Module};
+use perf_live::host::{CodeMapping, Host, HostError, KernelCode, Living, Module};
 use perf_live::sys;
 use perf_records::perfdata::synthesized::{self, CounterValue, Mapped};
 use perf_records::perfdata::{Feature, Writer, features};
@@ -85,7 +85,7 @@ pub struct Store {
     is_pipe: bool,
     samples: Tally,
     /// The kernel's code and modules, and the event that records of them are attributed to.
-    kernel: Option<(u64, u64)>,
+    kernel: Option<KernelCode>,
     modules: Vec<Module>,
     side_band: Option<synthesized::Origin>,
     span: Option<(u64, u64)>,
@@ -158,8 +158,8 @@ impl Store {
             ..side_band
         };
         let of_kernel = origin(Pid(u32::MAX), Tid(0));
-        if let Some((start, end)) = self.kernel {
-            self.write(&synthesized::kernel(&of_kernel, start, end))?;
+        if let Some(KernelCode { symbol, start, end }) = self.kernel {
+            self.write(&synthesized::kernel(&of_kernel, symbol, start, end))?;
         }
         for module in std::mem::take(&mut self.modules) {
             let name = module.name.as_bytes();
