@@ -22,7 +22,7 @@ use super::support::require::{self, require};
 use super::support::spoken::{self, Threads};
 use super::support::{harness, oracle};
 use compare::Finding;
-use programs::{NETLINK, PAGE_ENDS, PROGRAMS, Program};
+use programs::{NETLINK, PROGRAMS, Program};
 use report::{Report, Tally};
 
 /// Of a thousand arguments that both witnesses can show, so many are to be equal.
@@ -172,12 +172,13 @@ fn arguments_are_those_that_strace_shows() {
     assert_eq!(surprises, [""; 0]);
 }
 
+#[cfg(target_arch = "x86_64")]
 #[test]
 fn memory_is_read_as_far_as_its_page_goes() {
     require!(require::right_to_trace());
     require!(require::strace());
     let mut report = Report::default();
-    let surprises = for_each([&PAGE_ENDS], &Watch::PLAIN, |program, run| {
+    let surprises = for_each([&programs::PAGE_ENDS], &Watch::PLAIN, |program, run| {
         let tally = run.tally(program, &mut report);
         report.program(program.name, tally);
     });

@@ -50,10 +50,16 @@ fn harness(words: &[&str]) -> Output {
 /// The names in the chain of the only call.
 fn names(text: &str) -> Vec<String> {
     let frames = text.lines().filter(|line| line.starts_with("          "));
-    frames
-        .filter_map(|line| line.split_whitespace().next())
-        .map(str::to_owned)
-        .collect()
+    let words = frames.filter_map(|line| line.split_whitespace().next());
+    // A place without a name is another in each run.
+    let name = |word: &str| {
+        if word.starts_with("[0x") {
+            "[]".to_owned()
+        } else {
+            word.to_owned()
+        }
+    };
+    words.map(name).collect()
 }
 
 #[test]
@@ -87,7 +93,7 @@ fn a_call_or_event_has_the_chain_that_its_terms_say() {
         &["-O2", "-g", "-fno-omit-frame-pointer"],
         PROGRAM
     ));
-    let events = "fsync/call-graph=fp/,openat,sched:sched_process_exit/max-stack=2/";
+    let events = "fsync/call-graph=fp/,openat,sched:sched_process_exit/max-stack=4/";
     let output = harness(&["trace", "--format", "json", "-e", events, &program]);
     let text = String::from_utf8_lossy(&output.stderr);
     let line = |word: &str| {
@@ -103,7 +109,7 @@ fn a_call_or_event_has_the_chain_that_its_terms_say() {
     assert!(!fsync.contains("\"kernel\":true"), "{fsync}");
     let exit = line("sched:sched_process_exit");
     assert!(exit.contains("\"sym\":\"do_exit\""), "{exit}");
-    assert_eq!(exit.matches("\"kernel\":true").count(), 2, "{exit}");
+    assert_eq!(exit.matches("\"kernel\":true").count(), 4, "{exit}");
 }
 
 #[test]

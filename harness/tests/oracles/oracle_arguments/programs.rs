@@ -83,6 +83,7 @@ const REPOSITORY: &str = "git init -q . && git config user.name n && git config 
                           git add a.txt sub && git commit -q -m m";
 
 /// Structures and arrays at the end of a page, some of which go on behind it.
+#[cfg(target_arch = "x86_64")]
 pub(super) const PAGE_ENDS: Program = Program::new("page ends", "", Run::Oracle("page-ends"));
 
 /// A program of 32 bits.
@@ -153,7 +154,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     Program::words("find, executing", "find sub -type f -exec wc -l {} +"),
     Program::words("grep", "grep -rn needle ."),
     Program::words("sort", "sort -n -S 1M -o sorted.txt sub/deeper/d.txt"),
-    Program::words("sed", "sed -i s/needle/thread/ b.txt").after("which sed"),
+    Program::words("sed", "sed -i s/needle/thread/ b.txt"),
     Program::words(
         "dd",
         "dd if=a.txt of=d.bin bs=64 count=3 conv=fsync,notrunc",

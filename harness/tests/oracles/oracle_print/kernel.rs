@@ -214,12 +214,14 @@ fn compare<'t>(cpu: &Path, texts: &'t BTreeMap<u16, Known>, seen: &mut BTreeMap<
         let mut ours = Vec::new();
         text.write(record, &mut ours);
         let ours = String::from_utf8_lossy(&ours);
+        let ours = ours.trim_end();
         let theirs = line
             .split_once(&format!(": {name}: "))
-            .map_or(*line, |(_, theirs)| theirs);
+            .map_or(*line, |(_, theirs)| theirs)
+            .trim_end();
         let is_same = match has_address {
-            true => same(&without_prefixes(&ours), &without_prefixes(theirs)),
-            false => same(ours.trim_end(), theirs.trim_end()),
+            true => same(&without_prefixes(ours), &without_prefixes(theirs)),
+            false => same(ours, theirs),
         };
         assert!(is_same, "{name}\n ours {ours}\n the kernel's {theirs}");
         *seen.entry(name).or_default() += 1;
