@@ -38,8 +38,8 @@ fn who_touches_pages_has_so_many_faults_in_its_own_memory() {
         let of_buffer = |line: &&String| line.contains("//anon@") && line.ends_with("(dk)");
         lines.iter().filter(of_buffer).count()
     };
-    // No huge page has room in one of them. Both buffers have mappings of their own; the first page of one may be written before (the C
-    // library's head of it).
+    // No huge page has room in one of them. Both buffers have mappings of their own; the first page
+    // of one may be written before (the C library's head of it).
     let (few, many) = (faults("512K"), faults("1M"));
     assert_eq!(many - few, (512 << 10) / page_size(), "{few} {many}");
 }

@@ -12,8 +12,8 @@
 //!   library with its first segment and maps the others into it, and an allocator's arena stays one
 //!   thing however its parts are mapped. It is one of its own where it lies over the border of a
 //!   mapping, where it or the other is shared (`msync(2)` of it is about no other file), and where
-//!   it is of a file that the other is not of: of a second one, or of one that is mapped into memory
-//!   that was reserved without a file, as ld.so of arm64 does.
+//!   it is of a file that the other is not of: of a second one, or of one that is mapped into
+//!   memory that was reserved without a file, as ld.so of arm64 does.
 //! - `munmap(2)` takes its range away. If that is the head of a mapping, offsets count from what is
 //!   left: a program that wants an aligned mapping makes a larger one and unmaps its head, whose
 //!   size is another in every run.
