@@ -1,13 +1,14 @@
-//! Runs in a guest as pid 1: mounts the host's files, starts the command, reports its end, and
-//! powers off.
+//! Runs in a guest as pid 1: mounts the host's files, starts the command, and reports its end, at
+//! which the host ends the guest.
 //!
 //! ```text
 //! initramfs: modules -> the root of the guest -> chroot -> the command
 //! ```
 
-use super::frame::{Frame, LONGEST};
+use super::frame::Frame;
 use super::job::{Orders, os};
 use super::port;
+use super::relay::Relays;
 use super::root::{InitError, attach, failed, root};
 use super::trouble::OF_INIT;
 use super::{MODULES, ORDERS, TIMES};
@@ -22,17 +23,17 @@ use perf_live::sys::process::loopback;
 use perf_live::units::ExitKind;
 use perf_records::units::shown_path;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The port to the host.
 type Port = Arc<Mutex<File>>;
 
-/// How long processes that a command left may keep its output open.
+/// How long processes that a command left may go on to print.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Runs the guest to its end. Returns only if the guest cannot be powered off, and then why.
@@ -53,7 +54,12 @@ pub fn init() -> io::Error {
         Err(error) => Frame::Trouble(chain(&error)),
     };
     sync();
-    tell(&port, &last).ok();
+    if tell(&port, &last).is_ok() {
+        // The port may still hold it, and goes with the guest: the host ends that when it knows.
+        loop {
+            std::thread::park();
+        }
+    }
     off()
 }
 
@@ -203,22 +209,15 @@ fn command(port: &Port, orders: Orders) -> Result<ExitKind, InitError> {
         let own = own.try_clone();
         feed(own.map_err(failed("cannot listen to the host"))?, input);
     }
-    let (done, ends) = mpsc::channel();
-    let mut relays = 0;
+    let mut relays = Relays::new().map_err(failed("cannot make a pipe"))?;
     if let Some(out) = child.stdout.take() {
-        relay(out, port, &done, Frame::Out);
-        relays += 1;
+        relays.pass_on(out, GRACE, teller(port, Frame::Out));
     }
     if let Some(err) = child.stderr.take() {
-        relay(err, port, &done, Frame::Err);
-        relays += 1;
+        relays.pass_on(err, GRACE, teller(port, Frame::Err));
     }
     let how = reap(child.id())?;
-    let deadline = Instant::now() + GRACE;
-    for _ in 0..relays {
-        let left = deadline.saturating_duration_since(Instant::now());
-        ends.recv_timeout(left).ok();
-    }
+    relays.end();
     Ok(how)
 }
 
@@ -241,23 +240,12 @@ fn feed(mut port: File, input: ChildStdin) {
     });
 }
 
-fn relay(
-    mut from: impl Read + Send + 'static,
+fn teller(
     port: &Port,
-    done: &mpsc::Sender<()>,
     frame: fn(Vec<u8>) -> Frame,
-) {
-    let (port, done) = (Arc::clone(port), done.clone());
-    std::thread::spawn(move || {
-        let mut bytes = vec![0; LONGEST];
-        while let Ok(n @ 1..) = from.read(&mut bytes) {
-            let said = bytes.get(..n).unwrap_or_default().to_vec();
-            if tell(&port, &frame(said)).is_err() {
-                break;
-            }
-        }
-        done.send(()).ok();
-    });
+) -> impl FnMut(Vec<u8>) -> io::Result<()> + use<> {
+    let port = Arc::clone(port);
+    move |said| tell(&port, &frame(said))
 }
 
 /// Waits for a child, and reaps any orphan that ends meanwhile, as pid 1 must.

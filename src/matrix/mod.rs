@@ -34,6 +34,7 @@ mod no_kernel;
 mod pack;
 mod packed;
 mod port;
+mod relay;
 mod renames;
 mod results;
 mod root;
