@@ -34,6 +34,10 @@ pub struct Column {
     cells: BTreeMap<String, Cell>,
     /// The scenarios that fail by their snapshots alone.
     only_snapshot: BTreeSet<String>,
+    /// The scenarios of which further runs have not ended.
+    not_ended: BTreeSet<String>,
+    /// The scenario that ended last.
+    last: Option<String>,
     /// By scenario: its file, and how long its first run took.
     places: BTreeMap<String, (String, Duration)>,
     /// By scenario: the answer of the first run, then those of repeated runs.
@@ -113,6 +117,7 @@ impl Column {
             findings: line.findings.clone(),
             trace: line.trace.unwrap_or_default(),
         });
+        self.last = Some(name.clone());
         let cell = Cell::of(word, line.findings, line.notes);
         match self.cells.entry(name) {
             Entry::Vacant(entry) => {
@@ -134,6 +139,27 @@ impl Column {
         (is_stable && (is_right || is_new)).then_some((&first.trace, is_new))
     }
 
+    /// Says why it has come to no end that is known. If each of these scenarios has a result all the
+    /// same, the one that ended last is no pass: what it did may be what ended the kernel.
+    pub fn fail<'a>(&mut self, trouble: Trouble, mut scenarios: impl Iterator<Item = &'a String>) {
+        let has_all = scenarios.all(|name| self.answers.contains_key(name));
+        if let Some(last) = self.last.clone().filter(|_| has_all) {
+            let why = format!("it was the last to end there, and then {}", trouble.said);
+            self.did_not_end(&last, &why);
+        }
+        self.trouble = Some(trouble);
+    }
+
+    /// Says that further runs of a scenario have not ended there, and why: what passed before may
+    /// be what ended the guest.
+    pub fn did_not_end(&mut self, scenario: &str, why: &str) {
+        self.only_snapshot.remove(scenario);
+        self.not_ended.insert(scenario.to_owned());
+        if let Some(cell) = self.cells.get_mut(scenario) {
+            cell.again(Cell::broken(why));
+        }
+    }
+
     /// Says that only these scenarios were run there, and why.
     pub fn only(&mut self, scenarios: &BTreeSet<String>, why: &str) {
         for (name, cell) in &mut self.cells {
@@ -153,6 +179,9 @@ impl Column {
     /// Returns what the runs of a scenario say to a search for the first bad kernel.
     #[must_use]
     pub fn sign(&self, scenario: &str) -> Sign {
+        if self.not_ended.contains(scenario) {
+            return Sign::Unclear;
+        }
         let signs = self.answers(scenario).iter().map(|answer| {
             let verdict = verdict(&answer.verdict).unwrap_or(Verdict::Broken);
             Sign::of(verdict, &answer.findings)
@@ -532,6 +561,49 @@ mod tests {
                 "broken on 7.2: b: the harness in the guest told nothing of it"
             ]
         );
+    }
+
+    #[test]
+    fn what_passed_and_did_not_end_when_it_was_run_again_is_no_pass_and_no_snapshot() {
+        let mut column = Column::of("6.1");
+        for name in ["a", "b"] {
+            let line = "\"verdict\":\"pass\",\"trace\":\"P1 x\\n\"";
+            assert!(column.line(&format!(
+                "{{\"type\":\"scenario\",\"name\":\"{name}\",{line}}}"
+            )));
+        }
+        assert!(column.traced("a").is_some());
+        assert_eq!(column.sign("a"), Sign::Good);
+        column.did_not_end("a", "the guest ended");
+        assert_eq!(
+            (column.traced("a"), column.sign("a")),
+            (None, Sign::Unclear)
+        );
+        assert_eq!(column.verdict("a"), Verdict::Broken);
+        assert_eq!(
+            column.verdicts("a"),
+            [Verdict::Pass, Verdict::Broken].into()
+        );
+        assert_eq!(column.verdict("b"), Verdict::Pass);
+        let shown = shown(&Matrix::new(vec![column], []));
+        assert_eq!(shown, ["broken on 6.1: a: the guest ended"]);
+    }
+
+    #[test]
+    fn what_ended_last_on_a_kernel_that_then_ended_by_itself_is_no_pass() {
+        let names = ["a", "b"].map(str::to_owned);
+        let failed = |told: &[&str]| {
+            let mut column = Column::of("6.1");
+            for name in told {
+                let line = format!("\"name\":\"{name}\",\"verdict\":\"pass\"");
+                assert!(column.line(&format!("{{\"type\":\"scenario\",{line}}}")));
+            }
+            column.fail("the guest ended".into(), names.iter());
+            shown(&Matrix::new(vec![column], names.clone()))
+        };
+        assert_eq!(failed(&["a"]), ["broken on 6.1: b: the guest ended"]);
+        let last = "it was the last to end there, and then the guest ended";
+        assert_eq!(failed(&["b", "a"]), [format!("broken on 6.1: a: {last}")]);
     }
 
     #[test]

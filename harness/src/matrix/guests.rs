@@ -213,10 +213,11 @@ impl Suite<'_> {
         };
         self.edit(index, |column| {
             column.took = begun.elapsed();
-            match ended {
-                Err(_) if is_asked => column.interrupt(),
-                Err(trouble) => column.trouble = Some(trouble),
-                Ok(()) => column.trouble = None,
+            match (ended, only) {
+                (Err(_), _) if is_asked => column.interrupt(),
+                (Err(trouble), Some(only)) => column.fail(trouble, only.iter()),
+                (Err(trouble), None) => column.fail(trouble, self.scenarios.iter()),
+                (Ok(()), _) => column.trouble = None,
             }
         });
         let seconds = begun.elapsed().as_secs_f64();
@@ -229,7 +230,7 @@ impl Suite<'_> {
         let name = self.name(index);
         let again = || {
             let place = self.place(&name)?;
-            self.run(index, &place, Some(scenarios))?;
+            self.further(index, &place, scenarios)?;
             let has_events = self.edit(index, |column| column.has_events(scenarios));
             if reads_formats && has_events {
                 let formats = formats::of(&place, &self.machine).map_err(Trouble::from)?;
@@ -257,6 +258,37 @@ impl Suite<'_> {
                 "{name}: what differs could not be looked into there: {trouble}"
             )),
         }
+    }
+
+    /// Runs scenarios that have run there; those that have not ended each time are no pass.
+    fn further(
+        &self,
+        index: usize,
+        place: &Place,
+        scenarios: &BTreeSet<String>,
+    ) -> Result<(), Trouble> {
+        let rounds = |column: &Column, name: &str| column.answers(name).len();
+        let before: Vec<(&String, usize)> = self.edit(index, |column| {
+            let all = scenarios.iter();
+            all.map(|name| (name, rounds(column, name))).collect()
+        });
+        let ended = self.run(index, place, Some(scenarios));
+        if self.machine.stop.is_asked() {
+            return ended;
+        }
+        let why = match &ended {
+            Err(trouble) => &trouble.said,
+            Ok(()) => "the harness there told nothing of a further run",
+        };
+        self.edit(index, |column| {
+            for (name, before) in before {
+                let wanted = before.saturating_add(ROUNDS as usize);
+                if rounds(column, name) < wanted {
+                    column.did_not_end(name, why);
+                }
+            }
+        });
+        ended
     }
 
     fn place(&self, name: &str) -> Result<Place, Trouble> {

@@ -5,6 +5,7 @@
 //! without them in the cache these tests can tell nothing. A guest takes a CPU, and a test boots
 //! one at a time: there are as many threads of tests as CPUs.
 
+mod again;
 mod boot;
 mod input;
 mod interrupted;
