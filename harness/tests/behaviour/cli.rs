@@ -7,6 +7,7 @@ mod diff;
 mod editors;
 mod ends;
 mod help;
+mod helpers;
 mod kcidb;
 mod matrix_reports;
 mod mutate;

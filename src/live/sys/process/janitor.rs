@@ -153,7 +153,9 @@ impl Janitor {
         self.wait();
     }
 
-    fn wait(&self) {
+    fn wait(self) {
+        // A janitor that was not told to leave does so at the end of its pipe.
+        drop(self.duty);
         let wait = || waitid(Id::PIDFd(self.pidfd.as_fd()), WaitPidFlag::WEXITED);
         while wait() == Err(Errno::EINTR) {}
     }
