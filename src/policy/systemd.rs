@@ -196,22 +196,18 @@ impl Unit {
                 let unknown = || Complaint::new(at(column), format!("`{word}` is no error"));
                 self.policy.errno = errno.ok_or_else(unknown)? as u16;
             }
+            // It takes back what stands above: `config_parse_address_families()` of systemd 252.
+            FAMILIES if matches!(words, [("none", _)]) => self.families = Some(BTreeMap::new()),
             FAMILIES => {
                 let all = self.families.get_or_insert_default();
                 for &(word, column) in words {
                     let known = ADDRESS_FAMILIES.names().find(|(name, _)| *name == word);
-                    match (known, word) {
-                        (Some((_, value)), _) => {
-                            all.insert(value, at(column));
-                        }
-                        (None, "none") => {}
-                        (None, _) => {
-                            let message = format!(
-                                "`{word}` is not understood: names of address families are"
-                            );
-                            return Err(Complaint::new(at(column), message));
-                        }
-                    }
+                    let Some((_, value)) = known else {
+                        let message =
+                            format!("`{word}` is not understood: names of address families are");
+                        return Err(Complaint::new(at(column), message));
+                    };
+                    all.insert(value, at(column));
                 }
             }
             key => {

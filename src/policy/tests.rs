@@ -536,6 +536,29 @@ fn a_group_of_a_unit_stands_for_its_calls_and_each_of_them_may_be_too_much() {
 }
 
 #[test]
+fn no_address_family_takes_back_those_above_as_systemd_has_it() {
+    let read = |lines: &str| {
+        let unit = format!("[Service]\nSystemCallFilter=socket\n{lines}\n");
+        Policy::read(&unit).map_err(|complaint| complaint.to_string())
+    };
+    let allows = |lines: &str, family: i32| {
+        let policy = read(lines).expect("a policy");
+        policy.answer(Abi::native(), Some("socket"), Some(family as u64)) == Answer::Allowed
+    };
+    let family = |name: &str| format!("RestrictAddressFamilies={name}");
+    let [unix, none] = ["AF_UNIX", "none"].map(family);
+    assert!(allows(&unix, libc::AF_UNIX));
+    assert!(!allows(&unix, libc::AF_INET));
+    assert!(!allows(&none, libc::AF_UNIX));
+    assert!(!allows(&format!("{unix}\n{none}"), libc::AF_UNIX));
+    assert!(allows(&format!("{none}\n{unix}"), libc::AF_UNIX));
+    // Among others it is no family, and systemd passes over it.
+    let among = read("RestrictAddressFamilies=AF_UNIX none");
+    let said = among.expect_err("a complaint");
+    assert!(said.contains("`none` is not understood"), "{said}");
+}
+
+#[test]
 fn what_one_kernel_of_several_needs_alone_is_marked() {
     let mut demand = Demand::default();
     let (read, fsync) = ((NATIVE, "read", None), (NATIVE, "fsync", None));
