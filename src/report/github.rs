@@ -21,7 +21,7 @@ pub fn github(out: &mut String, reports: &[ScenarioReport], folder: &Path) {
         let _always_fits = write!(
             out,
             "::{command} file={}",
-            property(&file.to_string_lossy())
+            property(&shown(&file.to_string_lossy()))
         );
         let _always_fits = write!(out, ",line={}", line(&report.findings));
         let located = report.findings.iter().find_map(|it| it.detail.column);
