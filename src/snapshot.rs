@@ -20,6 +20,7 @@ use variants::is_variant;
 pub use variants::{Kernel, meant};
 
 use perf_live::files::{self, InputError, OutputError};
+use perf_live::sys::folder;
 use perf_records::units::NotText;
 use std::fs;
 use std::io;
@@ -328,21 +329,21 @@ pub fn accept(pending: &Path) -> Result<PathBuf, SnapshotError> {
 pub fn files_below(root: &Path, ending: &str) -> Result<Vec<PathBuf>, SnapshotError> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
+    while let Some(within) = folders.pop() {
         let failed = |source: io::Error| SnapshotError::Read {
-            path: folder.clone(),
+            path: within.clone(),
             source: source.into(),
         };
-        let entries = match fs::read_dir(&folder) {
+        let names = match folder::names(&within) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             other => other.map_err(failed)?,
         };
-        for entry in entries {
-            let entry = entry.map_err(failed)?;
-            if entry.file_type().map_err(failed)?.is_dir() {
-                folders.push(entry.path());
-            } else if entry.file_name().to_string_lossy().ends_with(ending) {
-                found.push(entry.path());
+        for name in names {
+            let path = within.join(&name);
+            if fs::symlink_metadata(&path).map_err(failed)?.is_dir() {
+                folders.push(path);
+            } else if name.to_string_lossy().ends_with(ending) {
+                found.push(path);
             }
         }
     }

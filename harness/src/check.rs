@@ -15,6 +15,7 @@ use perf_live::errors::chain;
 use perf_live::files;
 use perf_live::host::Host;
 use perf_live::ring::Bounds;
+use perf_live::sys::temporary;
 use perf_records::glob::is_glob;
 use perf_records::units::shown_path;
 use stating::state;
@@ -320,7 +321,7 @@ fn folders(scenario: &Scenario, named: &[PathBuf]) -> Vec<PathBuf> {
         }
     });
     let mut folders: Vec<PathBuf> = fixed
-        .chain([std::env::temp_dir()])
+        .chain([temporary::folder()])
         .chain(named.iter().cloned())
         .filter(|folder| folder.components().count() > 1)
         .filter_map(|folder| std::fs::canonicalize(folder).ok())

@@ -44,7 +44,7 @@ mod whom;
 use crate::out::note;
 use clap::{Parser, Subcommand};
 use perf_live::host::Host;
-use perf_live::sys::rights;
+use perf_live::sys::{disposed, rights};
 use std::process::ExitCode;
 use trace_harness::run::Bench;
 
@@ -156,6 +156,8 @@ fn main() -> ExitCode {
             (false, _) => status::TROUBLE,
         });
     }
+    // If that failed, the limit would end this program as it ends others.
+    let _ends_us = disposed::outlive_the_limit_of_files();
     let arguments = match help::read() {
         Ok(arguments) => arguments,
         Err(error) => return ExitCode::from(say(&error)),

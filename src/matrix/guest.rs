@@ -14,6 +14,7 @@ use super::trouble::{Boot, Console, GuestError, Said};
 use super::{DISK, PORT, ROOT};
 use crate::scenario::{Architecture, Share};
 use perf_live::sys::process::{end_with_us, hand};
+use perf_live::sys::temporary;
 use perf_live::units::ExitKind;
 use std::cell::Cell;
 use std::fs::File;
@@ -131,7 +132,7 @@ pub fn run(
     };
     // No name of theirs is left behind, however the harness ends.
     let files = || -> std::io::Result<(File, Said)> {
-        let initrd = tempfile::tempfile()?;
+        let initrd = temporary::file()?;
         initrd.write_all_at(&first.archive, 0)?;
         let said = Said::new()?;
         Ok((initrd, said))

@@ -7,6 +7,7 @@ use super::kernel::Kernel;
 use super::modules::ModuleError;
 use super::pack::PackError;
 use crate::scenario::Share;
+use perf_live::sys::temporary;
 use std::fs::File;
 use std::io::{self, Seek};
 use std::os::unix::fs::FileExt;
@@ -24,8 +25,8 @@ pub(super) struct Said {
 impl Said {
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self {
-            console: tempfile::tempfile()?,
-            qemu: tempfile::tempfile()?,
+            console: temporary::file()?,
+            qemu: temporary::file()?,
         })
     }
 

@@ -3,6 +3,7 @@
 use crate::scenario;
 use crate::snapshot::Place;
 use perf_live::files;
+use perf_live::sys::folder;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -85,12 +86,12 @@ pub fn discover(paths: &[PathBuf]) -> Result<Vec<Item>, (PathBuf, io::Error)> {
         while let Some(path) = waiting.pop().or_else(|| links.pop_first()) {
             let failed = |error| (path.clone(), error);
             if path.is_dir() {
-                let folder = std::fs::metadata(&path).map_err(failed)?;
-                if !seen.insert((folder.dev(), folder.ino())) {
+                let status = std::fs::metadata(&path).map_err(failed)?;
+                if !seen.insert((status.dev(), status.ino())) {
                     continue;
                 }
-                for entry in std::fs::read_dir(&path).map_err(failed)? {
-                    let entry = entry.map_err(failed)?.path();
+                for name in folder::names(&path).map_err(failed)? {
+                    let entry = path.join(name);
                     match entry.is_dir() {
                         // Those of other tools: `.git`, `.github`.
                         true if is_hidden(&entry) => {}

@@ -6,6 +6,7 @@ use crate::out::note;
 use crate::results::Form;
 use crate::trace::Sink;
 use crate::{reports, status};
+use perf_live::sys::temporary;
 use perf_live::units::ExitKind;
 use perf_records::units::shown_path;
 use std::path::{Path, PathBuf};
@@ -134,7 +135,7 @@ fn learn(
 
 /// The folders for temporary files, as rules name them: empty for the working directory.
 fn temporary(here: &Path) -> Vec<String> {
-    let folders = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
+    let folders = [temporary::folder(), "/tmp".into(), "/var/tmp".into()];
     let folders = folders.into_iter().map(|folder: PathBuf| {
         let folder = std::fs::canonicalize(&folder).unwrap_or(folder);
         let named = folder.strip_prefix(here).unwrap_or(&folder);

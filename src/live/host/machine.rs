@@ -3,6 +3,7 @@
 
 use super::process::value;
 use super::{Host, HostError};
+use crate::sys::folder;
 use perf_records::units::{Pid, Tid, TracepointName};
 use std::io::{self, Read};
 use std::path::Path;
@@ -140,9 +141,8 @@ impl Host {
     /// All processes, each at its moment; those that are gone meanwhile are left out.
     #[must_use]
     pub fn everybody(&self) -> Vec<Living> {
-        let entries = std::fs::read_dir(self.root.join("proc"));
-        let names = entries.into_iter().flatten().flatten();
-        let pids = names.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        let names = folder::names(&self.root.join("proc")).unwrap_or_default();
+        let pids = names.iter().filter_map(|name| name.to_str()?.parse().ok());
         let mut pids: Vec<u32> = pids.collect();
         pids.sort_unstable();
         pids.into_iter()

@@ -2,7 +2,7 @@
 //! files without a name.
 
 use super::{Drain, Look, Tap};
-use crate::sys;
+use crate::sys::{self, temporary};
 use nix::sys::statvfs::statvfs;
 use perf_records::units::Nanos;
 use std::collections::VecDeque;
@@ -54,7 +54,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// What is free in the folder for temporary files, in bytes.
 fn free() -> u64 {
-    let of = statvfs(&std::env::temp_dir());
+    let of = statvfs(&temporary::folder());
     of.map_or(0, |of| {
         of.blocks_available().saturating_mul(of.fragment_size())
     })
@@ -345,7 +345,7 @@ impl Writer {
         if !is_again || free() <= RESERVE {
             return false;
         }
-        match tempfile::tempfile() {
+        match temporary::file() {
             Ok(file) => self.segment = Some((Arc::new(file), 0)),
             Err(_) => self.refused = Some(Instant::now()),
         }

@@ -13,6 +13,7 @@
 use super::WorkDirError;
 use crate::sys::process::{Duty, Janitor};
 use crate::sys::removal::{self, Members};
+use crate::sys::temporary;
 use nix::fcntl::{Flock, FlockArg};
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -45,7 +46,7 @@ impl Base {
     /// # Errors
     /// [`WorkDirError::Make`].
     pub fn new(hierarchy: Option<&Path>, members: Members) -> Result<Self, WorkDirError> {
-        let below = std::env::temp_dir();
+        let below = temporary::folder();
         let made = || {
             // The path that getcwd(2) will give, so that it is recognised in strings.
             let below = below.canonicalize()?;

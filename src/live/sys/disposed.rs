@@ -1,5 +1,5 @@
 //! The signals that a program is started with: which are ignored, and which are blocked
-//! (`execve(2)` keeps both); and the one that must not be ignored.
+//! (`execve(2)` keeps both); the one that must not be ignored, and the one that must not end it.
 
 use super::check;
 use libc::c_int;
@@ -52,6 +52,28 @@ pub fn was_ignored(signal: c_int) -> bool {
 /// The signals that were blocked, as the kernel has them.
 pub(super) fn blocked() -> u64 {
     BLOCKED.load(Ordering::Relaxed)
+}
+
+/// Has what grows beyond the limit of a file's size (`RLIMIT_FSIZE`) be an error, `EFBIG`, and not
+/// the end of this program. What it starts is ended by it as ever: `execve(2)` keeps no handlers.
+///
+/// # Errors
+/// That of `sigaction(2)`.
+///
+/// # References
+/// `RLIMIT_FSIZE` in `getrlimit(2)`, `SIGXFSZ` in `signal(7)`.
+pub fn outlive_the_limit_of_files() -> io::Result<()> {
+    extern "C" fn go_on(_: c_int) {}
+    if was_ignored(libc::SIGXFSZ) {
+        return Ok(());
+    }
+    // SAFETY: sigaction is plain numbers, for which all zeroes is valid.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = go_on as *const () as usize;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: a whole action, whose handler does nothing.
+    let set = unsafe { libc::sigaction(libc::SIGXFSZ, &raw const action, std::ptr::null_mut()) };
+    check(set.into()).map(drop)
 }
 
 /// A parent that ignores `SIGCHLD` (as some supervisors make their children do) never learns how a

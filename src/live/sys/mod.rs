@@ -7,6 +7,7 @@
 pub mod bpf;
 pub mod constant;
 pub mod disposed;
+pub mod folder;
 pub mod gate;
 pub mod inode;
 pub mod landlock;
@@ -22,6 +23,7 @@ pub mod ring;
 pub mod shared;
 pub mod socket;
 pub mod standard;
+pub mod temporary;
 pub mod thread;
 pub mod tsc;
 pub mod xattr;

@@ -83,3 +83,40 @@ fn a_scenario_whose_snapshot_would_be_anothers_for_a_kernel_is_refused() {
     }
     project.assert_nothing_left();
 }
+
+#[test]
+fn what_grows_beyond_the_limit_of_a_files_size_is_an_error_and_nothing_half_is_left() {
+    require!(right_to_trace());
+    let writes = "workload: { shell: \"i=0; while [ $i -lt 200 ]; do echo; i=$((i+1)); done\" }\n\
+        trace: { events: [{ syscalls: [write] }] }";
+    let project = Project::with("it", writes);
+    let program = env!("CARGO_BIN_EXE_harness");
+    for words in [
+        "run --update scenarios",
+        "run --save saved --every-call scenarios",
+        "run --report report.html scenarios",
+        "trace -o traced -- ls -lR /etc",
+        "record -o recorded -- true",
+    ] {
+        // Two KiB: blocks are of 512 bytes. What is printed goes into pipes.
+        let limited = format!("ulimit -f 4; exec '{program}' {words}");
+        let run = project.run(&[], &["sh", "-c", &limited]);
+        assert!(matches!(run.status, 99 | 125), "{words}: {run:?}");
+        let said = [&run.stdout, &run.stderr].map(|said| said.contains("file too large"));
+        assert!(said.contains(&true), "{words}: {run:?}");
+    }
+    assert_eq!(project.snapshots(), [""; 0]);
+    for name in ["saved/it.data", "report.html", "traced", "recorded"] {
+        assert!(!project.join(name).exists(), "{name}");
+    }
+    project.assert_nothing_left();
+}
+
+#[test]
+fn an_empty_folder_for_temporary_files_is_as_none() {
+    require!(right_to_trace());
+    let project = Project::with("it", "workload: { run: [\"true\"] }\nsnapshot: false");
+    let run = project.harness_with(&[("TMPDIR", "")], &["run", "scenarios"]);
+    run.assert_status(0);
+    project.assert_nothing_left();
+}

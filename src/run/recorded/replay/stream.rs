@@ -2,6 +2,7 @@
 
 use super::ReplayError;
 use perf_live::files;
+use perf_live::sys::temporary;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileTypeExt;
@@ -13,7 +14,7 @@ pub(super) fn spooled(path: &Path) -> Result<Option<File>, ReplayError> {
         if !std::fs::metadata(path)?.file_type().is_fifo() {
             return Ok(None);
         }
-        let mut stream = tempfile::tempfile()?;
+        let mut stream = temporary::file()?;
         io::copy(&mut files::open_stream(path)?, &mut stream)?;
         Ok(Some(stream))
     };
