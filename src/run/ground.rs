@@ -6,9 +6,10 @@ use perf_live::sandbox::{Part, World};
 use perf_records::units::shown_path;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use syscall_model::{Found, Ground, Identity, Sharing};
 
@@ -23,6 +24,8 @@ struct Known {
     folders: Vec<Vec<u8>>,
     /// Those that have too many files for that.
     too_full: Vec<PathBuf>,
+    /// Folders below them whose names could not be listed, as of others.
+    unlisted: BTreeSet<Vec<u8>>,
     found: BTreeMap<Vec<u8>, Found>,
     /// How many names the files have that have several, when they were looked at.
     links: BTreeMap<Vec<u8>, u64>,
@@ -69,28 +72,30 @@ impl Names {
             // The way there is known, too, whoever makes or renames something beside it later.
             for way in folder.ancestors() {
                 let path = way.as_os_str().as_bytes().to_vec();
-                known
-                    .found
-                    .entry(path)
-                    .or_insert_with(|| looked(way, None).0);
+                let entry = known.found.entry(path);
+                entry.or_insert_with(|| looked(way, None).0);
             }
             let most = most.saturating_sub(n_listed);
-            let Some((mut found, links)) = below(folder, folder, most) else {
+            let Some(mut listed) = below(folder, folder, most) else {
                 known.too_full.push(folder.clone());
                 continue;
             };
-            n_listed += found.len();
-            known.found.append(&mut found);
-            known.links.extend(links);
-            let path = folder.as_os_str().as_bytes();
-            known.folders.push(path.to_vec());
+            n_listed += listed.found.len();
+            known.found.append(&mut listed.found);
+            known.links.extend(listed.links);
+            known.unlisted.append(&mut listed.unlisted);
+            known.folders.push(folder.as_os_str().as_bytes().to_vec());
         }
         Self(Arc::new(Mutex::new(known)))
     }
 
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns for each folder that has too many files what that means, for a person.
     pub(super) fn remarks(&self) -> Vec<String> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known();
         let said = |folder: &PathBuf| {
             format!(
                 "what lies below `{}` was not looked at before the run: with all else there are \
@@ -103,11 +108,12 @@ impl Names {
 
     /// Lists the directory of a run that has not begun; the workload sees it as `inside`.
     pub(super) fn of_run(world: &World, inside: &Path, directory: &Path) -> Self {
-        let (found, links) = below(directory, inside, usize::MAX).unwrap_or_default();
+        let listed = below(directory, inside, usize::MAX).unwrap_or_default();
         let known = Known {
             folders: vec![inside.as_os_str().as_bytes().to_vec()],
-            found,
-            links,
+            unlisted: listed.unlisted,
+            found: listed.found,
+            links: listed.links,
             tells_links: true,
             machine: Some(Machine::of(world)),
             sharing: sharing(world),
@@ -118,7 +124,7 @@ impl Names {
 
     /// Lets the machine's own files be looked up too, by a run that began at `since`.
     pub(super) fn asking(self, world: &World, since: SystemTime) -> Self {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known();
         known.machine = Some(Machine {
             started: since,
             ..Machine::of(world)
@@ -145,7 +151,7 @@ impl Names {
 
     /// Returns the files that have more names than are known, by each name that is known.
     pub(super) fn with_other_names(&self) -> BTreeSet<Vec<u8>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known();
         let identity = |path: &Vec<u8>| match known.found.get(path) {
             Some(Found::File(identity)) => *identity,
             _ => None,
@@ -164,51 +170,47 @@ impl Names {
 
     /// How mounts were shared before the run, if that is known.
     pub(super) fn shares(&self) -> Option<Sharing> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .sharing
+        self.known().sharing
     }
 
     /// Returns the programs that the kernel loads by itself, of those that were asked for.
     pub(super) fn loaded(&self) -> BTreeSet<Vec<u8>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.loaded.clone()
+        self.known().loaded.clone()
     }
 
     /// Returns all that was looked up so far.
     pub(super) fn found(&self) -> BTreeMap<Vec<u8>, Found> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .found
-            .clone()
+        self.known().found.clone()
     }
 }
 
 impl Ground for Names {
     fn look(&mut self, path: &[u8]) -> Found {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known();
         if let Some(found) = known.found.get(path) {
             return found.clone();
         }
-        let mut folders = known.folders.iter();
-        if folders.any(|folder| is_below(path, folder)) {
+        let lies_below = |folder: &Vec<u8>| is_below(path, folder);
+        let is_within = known.folders.iter().any(lies_below);
+        let is_unlisted = known.unlisted.iter().any(lies_below);
+        if is_within && !is_unlisted {
             return Found::Missing;
         }
-        let Some(machine) = &known.machine else {
+        let machine = known.machine.as_ref();
+        let Some(machine) = machine.filter(|machine| !is_within || machine.is_open) else {
+            // A recording tells it of this very name.
+            known.found.insert(path.to_vec(), Found::Unknown);
             return Found::Unknown;
         };
         let (found, links) = machine.look(Path::new(OsStr::from_bytes(path)));
-        known
-            .links
-            .extend(links.map(|links| (path.to_vec(), links)));
+        let links = links.map(|links| (path.to_vec(), links));
+        known.links.extend(links);
         known.found.insert(path.to_vec(), found.clone());
         found
     }
 
     fn is_program(&mut self, path: &[u8]) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known();
         let has = |machine: &Machine| machine.has_program(Path::new(OsStr::from_bytes(path)));
         if known.machine.as_ref().is_some_and(has) {
             known.loaded.insert(path.to_vec());
@@ -221,7 +223,7 @@ impl Ground for Names {
     }
 
     fn is_file(&mut self, path: &[u8]) -> bool {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known();
         let machine = known.machine.as_ref().filter(|machine| machine.is_open);
         if machine.is_none() || known.found.get(path) != Some(&Found::Unknown) {
             return false;
@@ -230,15 +232,14 @@ impl Ground for Names {
         if !matches!(found, Found::File(_)) {
             return false;
         }
-        known
-            .links
-            .extend(links.map(|links| (path.to_vec(), links)));
+        let links = links.map(|links| (path.to_vec(), links));
+        known.links.extend(links);
         known.found.insert(path.to_vec(), found);
         true
     }
 
     fn to_survey(&mut self, folder: &[u8]) -> Vec<Vec<u8>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known();
         let below = [folder.strip_suffix(b"/").unwrap_or(folder), b"/"].concat();
         let identity = |found: &Found| match found {
             Found::Folder(identity) => *identity,
@@ -290,40 +291,56 @@ fn is_below(path: &[u8], directory: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.starts_with(b"/"))
 }
 
-/// What lies under names, and how many names the files among it have that have several.
-type Listed = (BTreeMap<Vec<u8>, Found>, BTreeMap<Vec<u8>, u64>);
+/// What lies below a folder.
+#[derive(Default)]
+struct Listed {
+    found: BTreeMap<Vec<u8>, Found>,
+    /// How many names the files among it have that have several.
+    links: BTreeMap<Vec<u8>, u64>,
+    /// The folders whose names could not be listed.
+    unlisted: BTreeSet<Vec<u8>>,
+}
 
 /// Returns what lies in a folder and below it, by the paths that it has as `inside`; `None` if that
 /// is more than so many files.
 fn below(directory: &Path, inside: &Path, most: usize) -> Option<Listed> {
-    let (mut all, mut several) = (Vec::new(), BTreeMap::new());
+    let mut listed = Listed::default();
     let root = inside.as_os_str().as_bytes();
+    let path_of = |rest: &[u8]| match (root, rest) {
+        (b"/", [_, ..]) => rest.to_vec(),
+        (root, rest) => [root, rest].concat(),
+    };
     // By their paths from the directory, each with a slash in front of it.
     let mut folders = Vec::new();
-    let mut add = |rest: Vec<u8>, lying: Lying, folders: &mut Vec<Vec<u8>>| {
-        let path = match (root, rest.as_slice()) {
-            (root, []) => root.to_vec(),
-            (b"/", rest) => rest.to_vec(),
-            (root, rest) => [root, rest].concat(),
-        };
+    let add = |rest: Vec<u8>, lying, listed: &mut Listed, folders: &mut Vec<Vec<u8>>| {
+        let path = path_of(&rest);
         let (found, links) = told(lying, None);
-        several.extend(links.map(|links| (path.clone(), links)));
-        if matches!(found, Found::Folder(_)) {
-            folders.push(rest);
+        listed
+            .links
+            .extend(links.map(|links| (path.clone(), links)));
+        match found {
+            Found::Folder(_) => folders.push(rest),
+            // It may be a folder.
+            Found::Unknown => drop(listed.unlisted.insert(path.clone())),
+            _ => {}
         }
-        all.push((path, found));
-        (all.len() <= most).then_some(())
+        listed.found.insert(path, found);
+        (listed.found.len() <= most).then_some(())
     };
-    add(Vec::new(), lying(directory), &mut folders)?;
+    add(Vec::new(), lying(directory), &mut listed, &mut folders)?;
     while let Some(folder) = folders.pop() {
         let below = folder.strip_prefix(b"/").unwrap_or_default();
         let entries = std::fs::read_dir(directory.join(OsStr::from_bytes(below)));
-        for entry in entries.into_iter().flatten().flatten() {
+        let Ok(entries) = entries.and_then(Iterator::collect::<io::Result<Vec<_>>>) else {
+            listed.unlisted.insert(path_of(&folder));
+            continue;
+        };
+        for entry in entries {
             let rest = [&folder, &b"/"[..], entry.file_name().as_bytes()].concat();
-            add(rest, lying_in(&entry), &mut folders)?;
+            add(rest, lying_in(&entry), &mut listed, &mut folders)?;
         }
     }
-    Some((all.into_iter().collect(), several))
+    Some(listed)
 }
 
 impl Machine {

@@ -59,6 +59,35 @@ impl Lent {
     }
 }
 
+/// A folder of another user that all may pass through and none may list.
+#[test]
+fn what_lies_in_a_folder_that_a_user_cannot_list_is_not_taken_for_made_by_the_run() {
+    let lent = require!(Lent::new());
+    let project = &lent.project;
+    let mode = |path: &str, mode| {
+        let permissions = PermissionsExt::from_mode(mode);
+        fs::set_permissions(project.join(path), permissions).expect("permissions");
+    };
+    for name in ["linked", "hard", "hidden/plain"] {
+        project.write(name, "as it was\n");
+        mode(name, 0o666);
+    }
+    symlink("../linked", project.join("hidden/link")).expect("a link");
+    fs::hard_link(project.join("hard"), project.join("hidden/hard")).expect("a link");
+    mode("hidden", 0o711);
+    let rules = "expect: { confined: { writes: [\"hidden/**\"] } }\n";
+    project.write("rules.yaml", rules);
+    let checked = |shell: &str| lent.harness(&["check", "rules.yaml", "--", "sh", "-c", shell]);
+    checked("echo x > hidden/plain").assert_status(0);
+    let run = checked("echo x > hidden/link");
+    run.assert_status(1);
+    assert!(run.stderr.contains("does not allow `linked`"), "{run:?}");
+    let run = checked("echo x > hidden/hard");
+    run.assert_status(1);
+    assert!(run.stderr.contains("does not allow `hard`"), "{run:?}");
+    lent.project.assert_nothing_left();
+}
+
 /// As in CI: the tests keep their user, and lose what set-user-ID programs would give them.
 #[test]
 fn what_doctor_recommends_lets_an_ordinary_user_hold_a_command_to_rules() {
