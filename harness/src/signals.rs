@@ -6,6 +6,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, sigprocmask};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
+use perf_live::errors::chain;
 use perf_live::sandbox::Running;
 use perf_live::sys::disposed::was_ignored;
 use std::io::{self, Read, Write};
@@ -58,6 +59,18 @@ pub(crate) fn asked_of(signals: &SignalFd) -> Option<u8> {
     Some(signal | 128)
 }
 
+/// Starts a thread that lives as long as it has work.
+fn start(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let started = std::thread::Builder::new().spawn(work);
+    let refused = |error: io::Error| {
+        io::Error::new(
+            error.kind(),
+            format!("cannot start a thread: {}", chain(&error)),
+        )
+    };
+    started.map(drop).map_err(refused)
+}
+
 /// Blocks the signals that ask a program to end, in this thread and all that it starts.
 fn block() -> io::Result<SigSet> {
     let mut set = SigSet::empty();
@@ -77,7 +90,7 @@ pub(crate) fn watch() -> io::Result<SignalFd> {
     let set = block()?;
     let signals = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
     let pending = signals.as_fd().try_clone_to_owned()?;
-    std::thread::Builder::new().spawn(move || {
+    start(move || {
         while is_pending(&pending, PollTimeout::NONE) {
             // ORDERING: nothing else is read that was stored before it.
             if !IS_OVER.load(Ordering::Relaxed) {
@@ -135,7 +148,7 @@ pub(crate) fn stop_guests() -> io::Result<Stop> {
     let set = block()?;
     let stop = Stop::default();
     let asked = stop.clone();
-    std::thread::Builder::new().spawn(move || {
+    start(move || {
         let Ok(signal) = set.wait() else {
             return;
         };
@@ -155,7 +168,7 @@ pub(crate) fn ask_guests() -> io::Result<Stop> {
     let set = block()?;
     let stop = Stop::default();
     let asked = stop.clone();
-    std::thread::Builder::new().spawn(move || {
+    start(move || {
         while let Ok(signal) = set.wait() {
             if asked.is_asked() {
                 std::process::exit(128 + signal as i32);
@@ -231,7 +244,7 @@ pub(crate) fn count_requests() -> io::Result<Counted> {
             waker.write_all(&[0]).ok();
         }
     };
-    std::thread::Builder::new().spawn(count)?;
+    start(count)?;
     Ok(Counted { n, wakes })
 }
 

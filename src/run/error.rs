@@ -35,6 +35,9 @@ pub enum RunError {
     /// Its control group could not be made.
     #[error(transparent)]
     Cgroup(#[from] perf_live::sandbox::CgroupError),
+    /// It was to run beside others, and there was no thread for it.
+    #[error("cannot start a thread for a run beside others")]
+    Beside(#[source] std::io::Error),
     /// Its limits could not be watched.
     #[error("cannot watch what the workload uses")]
     Watch(#[source] std::io::Error),

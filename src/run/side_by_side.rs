@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 
 /// Works on all items, `jobs` at a time, and hands over each result, one at a time.
 pub(super) fn side_by_side<T: Sync, R>(
@@ -21,7 +22,10 @@ pub(super) fn side_by_side<T: Sync, R>(
     };
     std::thread::scope(|scope| {
         for _ in 1..jobs.clamp(1, all.len().max(1)) {
-            scope.spawn(worker);
+            // Without the memory or the number of a process for more, fewer do the same.
+            if Builder::new().spawn_scoped(scope, worker).is_err() {
+                break;
+            }
         }
         worker();
     });

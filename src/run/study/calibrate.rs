@@ -12,6 +12,7 @@ use crate::verdict::{Finding, Verdict, joined};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 use syscall_model::select::Selection;
 
@@ -264,12 +265,14 @@ impl Runs<'_, '_> {
             return (0..turn.n_runs).map(|_| self.one()).collect();
         }
         let results = Mutex::new(Vec::new());
+        let add = |result| results.lock().map(|mut results| results.push(result)).ok();
         std::thread::scope(|scope| {
             for _ in 0..turn.n_runs {
-                scope.spawn(|| {
-                    let result = self.one();
-                    results.lock().map(|mut results| results.push(result)).ok();
-                });
+                let started = Builder::new().spawn_scoped(scope, || add(self.one()));
+                // Fewer of them are no crowd.
+                if let Err(error) = started {
+                    add(Err(NoRun::Error(RunError::Beside(error))));
+                }
             }
         });
         results.into_inner().unwrap_or_default()
