@@ -139,8 +139,8 @@ impl Column {
         (is_stable && (is_right || is_new)).then_some((&first.trace, is_new))
     }
 
-    /// Says why it has come to no end that is known. If each of these scenarios has a result all the
-    /// same, the one that ended last is no pass: what it did may be what ended the kernel.
+    /// Says why it has come to no end that is known. If each of these scenarios has a result all
+    /// the same, the one that ended last is no pass: what it did may be what ended the kernel.
     pub fn fail<'a>(&mut self, trouble: Trouble, mut scenarios: impl Iterator<Item = &'a String>) {
         let has_all = scenarios.all(|name| self.answers.contains_key(name));
         if let Some(last) = self.last.clone().filter(|_| has_all) {

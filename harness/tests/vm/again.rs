@@ -17,8 +17,8 @@ sandbox: none
 snapshot: false
 ";
 
-/// Tells that it has passed in the harness' place, as the harness does before the guest is over, and
-/// ends the guest.
+/// Tells that it has passed in the harness' place, as the harness does before the guest is over;
+/// and ends the guest.
 const IS_TOLD: &str = r#"description: a test
 workload:
   shell: |
