@@ -1,6 +1,7 @@
 //! `harness matrix`: the same scenarios on every kernel of a list.
 
 mod bisect;
+mod changed;
 mod guests;
 mod running;
 mod said;
@@ -12,11 +13,12 @@ use crate::out::note;
 use crate::reports::Reports;
 use crate::suite::{Chosen, exit_status, refuse};
 use crate::vm::Size;
-use crate::{is_ci, signals, status};
+use crate::{complain, is_ci, signals, status};
 use guests::Suite;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use trace_harness::matrix::{Column, Matrix};
+use trace_harness::run::whole;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -93,6 +95,10 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
         status::USAGE
     })?;
     trace_harness::run::check(&items).map_err(|error| refuse(&error))?;
+    let before = whole(&items).map_err(|error| {
+        complain(&error, None);
+        status::USAGE
+    })?;
     let kernels = arguments.listed.read()?;
     let history = match &arguments.bisect {
         Some(ends) => Some(bisect::history(&kernels, ends)?),
@@ -139,6 +145,7 @@ fn run(arguments: &Arguments) -> Result<u8, u8> {
     if signals::asked().is_some() {
         return Err(tell());
     }
+    changed::unsettle(&mut matrix, &items, &before);
     if let Some(whom) = arguments.update {
         update::accept(&mut matrix, &items, whom == UpdateFor::Kernel)?;
     }

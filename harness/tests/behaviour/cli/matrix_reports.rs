@@ -224,3 +224,32 @@ fn a_scenario_that_is_wrong_is_told_before_any_kernel_is_asked() {
     assert!(!run.stderr.contains("one:"), "{}", run.stderr);
     assert_eq!(run.stdout, "");
 }
+
+#[test]
+fn a_scenario_whose_file_changes_while_the_kernels_run_is_no_pass_on_any() {
+    require!(right_to_trace());
+    let project = project();
+    let file = project.join("scenarios/it.yaml");
+    let yaml = format!(
+        "workload: {{ shell: \"echo '# more' >> '{}'\" }}\nsandbox: none\nsnapshot: false",
+        file.display()
+    );
+    project.scenario("it", &yaml);
+    let run = project.harness(&[&MATRIX[..], &["--format", "json"]].concat());
+    run.assert_status(99);
+    let lines = run.json();
+    let of = |name: &str| -> Vec<&str> {
+        let cells = lines.iter().filter(|line| line["type"] == "cell");
+        let own = cells.filter(|line| line["scenario"] == name);
+        own.map(|line| line["verdict"].as_str().expect("a verdict"))
+            .collect()
+    };
+    assert_eq!(of("it"), ["broken", "broken"], "{run:?}");
+    assert_eq!(of("a"), ["pass", "pass"], "{run:?}");
+    assert!(
+        run.stdout
+            .contains("its file changed while the kernels ran"),
+        "{run:?}"
+    );
+    project.assert_nothing_left();
+}
