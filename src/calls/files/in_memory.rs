@@ -4,7 +4,7 @@
 //! up then, and what another thread changed since the call was entered is not known.
 
 use super::super::Call;
-use super::super::memory::{Behind, Moment};
+use super::super::memory::{Behind, Moment, Several};
 use super::super::pointers::FICLONERANGE;
 use super::super::structs::passed;
 use super::super::waiting;
@@ -15,7 +15,9 @@ use super::tables::Tables;
 
 /// Whether calls of this name are given descriptors in memory.
 pub(super) fn has_some(name: &str) -> bool {
-    waiting::waits(name) || matches!(name, "ioctl" | "sendmsg") || place(name).is_some()
+    waiting::waits(name)
+        || matches!(name, "ioctl" | "sendmmsg" | "sendmsg")
+        || place(name).is_some()
 }
 
 /// Where a structure has a descriptor: the argument that points to it, and the offset.
@@ -31,9 +33,15 @@ fn place(name: &str) -> Option<(usize, usize)> {
 
 /// Those that were read.
 fn numbers(call: &Call) -> Vec<i32> {
-    if call.name() == Some("sendmsg") {
-        let control = call.memory.behind(1, Behind::CONTROL, Moment::Enter);
-        return control.map_or_else(Vec::new, |piece| passed(&piece.bytes));
+    let control = match call.name() {
+        Some("sendmsg") => Some(Behind::CONTROL),
+        Some("sendmmsg") => Some(Behind::CONTROL.of_messages(2)),
+        _ => None,
+    };
+    if let Some(control) = control {
+        let of_each = |place| call.memory.behind_one(1, (control, place), Moment::Enter);
+        let pieces = (0..Several::MOST).filter_map(of_each);
+        return pieces.flat_map(|piece| passed(&piece.bytes)).collect();
     }
     let request = call.entry.args().map(|args| u64::from(args[1] as u32));
     let place = match call.name() {

@@ -59,11 +59,30 @@ pub struct Behind {
     pub is_wide: bool,
     /// The size of each element in bytes.
     pub unit: u8,
-    /// Of an array of structures: the argument that has their number, of which this is about the
-    /// one with the address in it, each of 16 bytes, or of 8 where addresses have 32 bits.
-    pub of: Option<u8>,
+    /// Of an array of structures: how many there are. This is about each of the first
+    /// [`Several::MOST`].
+    pub of: Option<Several>,
     /// Whether addresses have 32 bits: the structure is a 32-bit program's.
     pub is_narrow: bool,
+    /// Whether it is a string, to its zero byte, and not a number of elements.
+    pub is_text: bool,
+}
+
+/// How many structures there are in an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Several {
+    /// The argument that has their number, or [`Several::RESULT`].
+    pub count: u8,
+    /// How far from each other they are where addresses have 64 bits, in bytes, as a power of 2;
+    /// half as far where they have 32.
+    pub apart: u8,
+}
+
+impl Several {
+    /// In place of an argument: as many as the call returned.
+    pub const RESULT: u8 = 6;
+    /// What more of them point to is not read.
+    pub const MOST: u16 = 4;
 }
 
 impl Behind {
@@ -76,6 +95,18 @@ impl Behind {
         unit: 1,
         of: None,
         is_narrow: false,
+        is_text: false,
+    };
+    /// The path or name with which a `union bpf_attr` begins for some commands. It has the same
+    /// layout in 32-bit programs.
+    pub const PATH: Self = Self {
+        is_text: true,
+        ..Self::NAME
+    };
+    /// The licence of a program in a `union bpf_attr`.
+    pub const LICENSE: Self = Self {
+        pointer: 16,
+        ..Self::PATH
     };
     /// The vectors of a `struct msghdr`: `struct iovec[]`.
     pub const VECTORS: Self = Self {
@@ -101,15 +132,24 @@ impl Behind {
         ..Self::NAME
     };
 
-    /// The contents of one of an array of `struct iovec`, as many as an argument says.
+    /// The contents of each of an array of `struct iovec`, as many as an argument says.
     #[must_use]
-    pub const fn of_vector(place: u8, count: u8) -> Self {
+    pub const fn of_vectors(count: u8) -> Self {
         Self {
-            pointer: place * 16,
-            length: place * 16 + 8,
+            length: 8,
             is_wide: true,
-            of: Some(count),
+            of: Some(Several { count, apart: 4 }),
             ..Self::NAME
+        }
+    }
+
+    /// The same of each of an array of `struct mmsghdr`, which begin with a `struct msghdr`: as
+    /// many as an argument says, or [`Several::RESULT`].
+    #[must_use]
+    pub const fn of_messages(self, count: u8) -> Self {
+        Self {
+            of: Some(Several { count, apart: 6 }),
+            ..self
         }
     }
 
@@ -117,6 +157,9 @@ impl Behind {
     /// `struct compat_iovec` all that is of interest stands half as far from the start.
     #[must_use]
     pub const fn narrow(self) -> Self {
+        if self.is_text {
+            return self;
+        }
         Self {
             pointer: self.pointer / 2,
             length: self.length / 2,
@@ -133,6 +176,19 @@ impl Behind {
     pub const fn element(self) -> u16 {
         let place = ((self.pointer as u16) << self.is_narrow as u16) + 1;
         if self.is_twice { place + 0x100 } else { place }
+    }
+
+    /// The same for one of an array of structures, of which the first is 0; `None` for one of which
+    /// nothing is read.
+    #[must_use]
+    pub const fn element_of(self, place: u16) -> Option<u16> {
+        match self.of {
+            Some(several) if place < Several::MOST => {
+                Some(self.element() + (place << several.apart))
+            }
+            None if place == 0 => Some(self.element()),
+            _ => None,
+        }
     }
 }
 
@@ -256,6 +312,11 @@ impl Memory {
                     == (piece.argument, piece.element, piece.moment)
             };
             let known = self.pieces.iter_mut().find(same);
+            // Of several that are read again for one of them.
+            let is_known = |known: &&mut Piece| matches!(known.state, State::Whole | State::Cut);
+            if piece.element > 0 && known.as_ref().is_some_and(is_known) {
+                continue;
+            }
             let (place, is_given) = (piece.place(), piece.moment == Moment::Enter);
             if is_given && !self.late.iter().any(|(late, _)| *late == place) {
                 let part = known.as_ref().filter(|known| known.state == State::Part);
@@ -345,7 +406,18 @@ impl Memory {
     /// What the structure pointed to at which an argument pointed.
     #[must_use]
     pub fn behind(&self, argument: usize, what: Behind, moment: Moment) -> Option<&Piece> {
-        let element = what.element();
+        self.behind_one(argument, (what, 0), moment)
+    }
+
+    /// The same for one of an array of structures, of which the first is 0.
+    #[must_use]
+    pub fn behind_one(
+        &self,
+        argument: usize,
+        (what, place): (Behind, u16),
+        moment: Moment,
+    ) -> Option<&Piece> {
+        let element = what.element_of(place)?;
         let mut pieces = self.strings(argument);
         pieces.find(|piece| (piece.element, piece.moment) == (element, moment))
     }

@@ -11,7 +11,7 @@ use super::super::relatives;
 use super::super::structs::StructKind as S;
 use super::shapes::{Shape, control, elements, form, signal};
 use super::{Target, each, table};
-use crate::memory::{Extent, Fetch, Memory, Moment, Piece, State};
+use crate::memory::{Extent, Fetch, Memory, Moment, Piece, Several, State};
 use std::sync::LazyLock;
 
 /// The convention of 32-bit calls that this kernel serves.
@@ -92,8 +92,11 @@ pub(super) fn fetches(number: u32, contents: u16) -> Vec<Fetch> {
                 },
                 Extent::Behind(what) => {
                     let of = match what.of {
-                        Some(count) => Some(row.register(count)?),
-                        None => None,
+                        Some(several) if several.count != Several::RESULT => Some(Several {
+                            count: row.register(several.count)?,
+                            ..several
+                        }),
+                        of => of,
                     };
                     Extent::Behind(super::Behind {
                         of,
@@ -158,8 +161,8 @@ fn what_of(call: &str, target: Target, piece: &Piece) -> Option<What> {
         }
         Target::InFront(kind) | Target::OutFront(kind) if is_first => structure(kind),
         Target::VectorsRead(_) if is_first && piece.moment == Moment::Exit => structure(S::Iovecs),
-        Target::Further(what) | Target::Filled(what) if what.element() == piece.element => {
-            match what {
+        Target::Further(what) | Target::Filled(what) if is_of(what, piece) => {
+            match (Behind { of: None, ..what }) {
                 Behind::VECTORS => structure(S::Iovecs),
                 Behind::CONTROL => Some(What::Control),
                 _ => None,
@@ -167,6 +170,11 @@ fn what_of(call: &str, target: Target, piece: &Piece) -> Option<What> {
         }
         _ => None,
     }
+}
+
+/// Whether a piece is what such a structure points to.
+fn is_of(what: super::Behind, piece: &Piece) -> bool {
+    (0..Several::MOST).any(|place| what.element_of(place) == Some(piece.element))
 }
 
 impl What {
@@ -385,10 +393,8 @@ mod tests {
         ] {
             assert_eq!(what.narrow().element(), what.element());
         }
-        assert_eq!(
-            Behind::of_vector(3, 2).narrow().element(),
-            Behind::of_vector(3, 2).element()
-        );
+        let vectors = Behind::of_vectors(2);
+        assert_eq!(vectors.narrow().element_of(3), vectors.element_of(3));
         let narrow = Behind::VECTORS.narrow();
         assert_eq!((narrow.pointer, narrow.length, narrow.unit), (8, 12, 8));
     }

@@ -8,7 +8,7 @@ use super::Target::{
     self, Filled, Further, FurtherRead, FurtherWritten, In, InFront, InOut, MaybeIn, MaybeInOut,
     MaybeOut, MaybeText, Out, OutFront, Path, Read, Strings, Text, VectorsRead, Written,
 };
-use crate::memory::Behind;
+use crate::memory::{Behind, Several};
 use crate::structs::StructKind as S;
 
 /// The pointers of a call, by the places of the arguments.
@@ -26,17 +26,12 @@ pub(super) fn targets(call: &str) -> &'static [(u8, Target)] {
 /// `struct iovec[]` with the contents of the first of them.
 const WRITTEN_VECTORS: &[(u8, Target)] = &[
     (1, In(S::Iovecs, By(2))),
-    (1, FurtherWritten(Behind::of_vector(0, 2))),
-    (1, FurtherWritten(Behind::of_vector(1, 2))),
-    (1, FurtherWritten(Behind::of_vector(2, 2))),
-    (1, FurtherWritten(Behind::of_vector(3, 2))),
+    (1, FurtherWritten(Behind::of_vectors(2))),
 ];
 const READ_VECTORS: &[(u8, Target)] = &[
     (1, In(S::Iovecs, By(2))),
     (1, VectorsRead(By(2))),
-    (1, FurtherRead(Behind::of_vector(0, 2))),
-    (1, FurtherRead(Behind::of_vector(1, 2))),
-    (1, FurtherRead(Behind::of_vector(2, 2))),
+    (1, FurtherRead(Behind::of_vectors(2))),
 ];
 
 /// In the order of the names.
@@ -178,7 +173,11 @@ pub(super) static TABLE: &[Row] = &[
     ("readlinkat", &[(1, Path), (2, Out(S::Text, Result))]),
     ("readv", READ_VECTORS),
     ("recvfrom", &[(1, Read(Result)), (4, Out(S::SocketAddress, At(5))), (5, InOut(S::SocketLength, One))]),
-    ("recvmmsg", &[(4, In(S::Timespec, One))]),
+    ("recvmmsg", &[
+        (1, In(S::Messages, By(2))), (1, Out(S::Messages, Result)), (1, Further(Behind::VECTORS.of_messages(2))),
+        (1, Filled(Behind::NAME.of_messages(Several::RESULT))), (1, Filled(Behind::CONTROL.of_messages(Several::RESULT))),
+        (1, FurtherRead(Behind::CONTENTS.of_messages(Several::RESULT))), (4, In(S::Timespec, One)),
+    ]),
     ("recvmsg", &[
         (1, InOut(S::Message, One)), (1, Further(Behind::VECTORS)), (1, Filled(Behind::NAME)),
         (1, Filled(Behind::CONTROL)), (1, FurtherRead(Behind::CONTENTS)),
@@ -212,10 +211,9 @@ pub(super) static TABLE: &[Row] = &[
     ("semop", &[(1, In(S::SemaphoreOperations, By(2)))]),
     ("semtimedop", &[(1, In(S::SemaphoreOperations, By(2))), (3, In(S::Timespec, One))]),
     ("sendfile", &[(2, InOut(S::Offset, One))]),
-    // Of several messages the first is read whole.
     ("sendmmsg", &[
-        (1, InOut(S::Messages, By(2))), (1, Further(Behind::NAME)), (1, Further(Behind::VECTORS)),
-        (1, Further(Behind::CONTROL)), (1, FurtherWritten(Behind::CONTENTS)),
+        (1, InOut(S::Messages, By(2))), (1, Further(Behind::NAME.of_messages(2))), (1, Further(Behind::VECTORS.of_messages(2))),
+        (1, Further(Behind::CONTROL.of_messages(2))), (1, FurtherWritten(Behind::CONTENTS.of_messages(2))),
     ]),
     ("sendmsg", &[
         (1, In(S::Message, One)), (1, Further(Behind::NAME)), (1, Further(Behind::VECTORS)),

@@ -36,23 +36,32 @@ pub(super) fn message<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option
         true => (site.filled()?, Moment::Exit),
         false => (given, Moment::Enter),
     };
-    header(pen, bytes, room, Some((site, moment)))
+    let filled = site.result().map_or(0, |result| result as u64);
+    header(pen, bytes, room, (site, moment, filled))
 }
 
-/// `struct mmsghdr[]` of what is sent: each message, and of how many bytes the kernel took of it.
+/// `struct mmsghdr[]`: each message, and of those that were sent or came how long they are.
 pub(super) fn messages<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
-    let count = site.word(2)? as u32;
-    let bytes = site.given_part()?.first(count as usize * 64);
-    let after = site.filled();
-    let sent = usize::try_from(site.result().unwrap_or(0)).unwrap_or(0);
+    const SIZE: usize = 64;
+    let given = site.given_part()?;
+    let done = usize::try_from(site.result().unwrap_or(0)).unwrap_or(0);
+    let after = site.filled_first(done.saturating_mul(SIZE));
+    let (bytes, moment) = match site.name() == "recvmmsg" {
+        true => (after?, Moment::Exit),
+        false => {
+            let count = site.word(2)? as u32 as usize;
+            (given.first(count.saturating_mul(SIZE)), Moment::Enter)
+        }
+    };
     let mut place = 0;
-    pen.array(bytes, 64, |pen, one| {
+    pen.array(bytes, SIZE as u16, |pen, one| {
         pen.text("{msg_hdr=");
-        // What its parts point to was read of the first alone.
-        let of = (place == 0).then_some((site, Moment::Enter));
-        header(pen, one, one.i32(8)?, of)?;
-        let length = after.and_then(|after| after.u32(place * 64 + 56));
-        if let Some(length) = length.filter(|_| place < sent) {
+        let length = after.and_then(|after| after.u32(place * SIZE + 56));
+        let length = length.filter(|_| place < done);
+        let filled = length.unwrap_or(0).into();
+        let room = given.i32(place * SIZE + 8)?;
+        header(pen, one, room, (site.one(place), moment, filled))?;
+        if let Some(length) = length {
             pen.text(", msg_len=");
             pen.number(length);
         }
@@ -62,16 +71,14 @@ pub(super) fn messages<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Optio
     })
 }
 
-/// `struct msghdr`, with the room that there was for a name. What its parts point to was read of
-/// one message alone.
+/// `struct msghdr`, with the room that there was for a name, and how many bytes of it came.
 fn header<V: Values>(
     pen: &mut Pen<'_, V>,
     bytes: Bytes<'_>,
     room: i32,
-    of: Option<(Site<'_>, Moment)>,
+    (site, now, filled): (Site<'_>, Moment, u64),
 ) -> Option<()> {
-    let behind = |what, moment| of.and_then(|(site, _)| site.behind(what, moment));
-    let now = of.map_or(Moment::Enter, |(_, moment)| moment);
+    let behind = |what: Behind, moment| site.behind(of_site(what, site), moment);
     let length = bytes.i32(8)?;
     pen.text("{msg_name=");
     let name = behind(Behind::NAME, now).filter(Bytes::is_readable);
@@ -93,10 +100,12 @@ fn header<V: Values>(
             Some(())
         }
         _ => {
-            let (site, moment) = of?;
             let all = behind(Behind::VECTORS, Moment::Enter)?;
-            let contents = |place| (place == 0).then_some(Behind::CONTENTS);
-            vectors(pen, all, (site, moment), contents)
+            let contents = |place| match place {
+                0 => behind(Behind::CONTENTS, now),
+                _ => None,
+            };
+            vectors(pen, all, (site, now, filled), contents)
         }
     });
     pen.text(", msg_iovlen=");
@@ -106,7 +115,7 @@ fn header<V: Values>(
         pen.text(", msg_control=");
         let all = behind(Behind::CONTROL, now);
         pen.or_address(bytes.u64(32)?, |pen| {
-            control(pen, all?, of?.0, bytes.u64(32)?)
+            control(pen, all?, site, bytes.u64(32)?)
         });
     }
     pen.text(", msg_controllen=");
@@ -128,36 +137,42 @@ pub(super) fn iovecs<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
         "readv" | "preadv" | "preadv2" => Moment::Exit,
         _ => Moment::Enter,
     };
-    // As many as are read of are in the table of pointers.
-    let contents = |place: usize| {
-        let place = u8::try_from(place).ok().filter(|place| *place < 4)?;
-        Some(Behind::of_vector(place, 2))
-    };
-    vectors(pen, site.given_part()?, (site, moment), contents)
+    let filled = site.result().map_or(0, |result| result as u64);
+    let contents = |place| site.one(place).behind(Behind::of_vectors(2), moment);
+    vectors(pen, site.given_part()?, (site, moment, filled), contents)
 }
 
-/// The vectors, and what they point to as far as it was read.
-fn vectors<V: Values>(
+/// What a message of a call points to, of one that has several of one of these.
+fn of_site(what: Behind, site: Site<'_>) -> Behind {
+    match site.name() {
+        "recvmmsg" | "sendmmsg" => what.of_messages(2),
+        _ => what,
+    }
+}
+
+/// The vectors, and what they point to as far as it was read: of those that the kernel fills so
+/// many bytes.
+pub(super) fn vectors<'a, V: Values>(
     pen: &mut Pen<'_, V>,
     all: Bytes<'_>,
-    (site, moment): (Site<'_>, Moment),
-    contents: impl Fn(usize) -> Option<Behind>,
+    (site, moment, filled): (Site<'_>, Moment, u64),
+    contents: impl Fn(usize) -> Option<Bytes<'a>>,
 ) -> Option<()> {
     // The kernel fills one behind the other.
     let mut filled = match moment {
         Moment::Enter => u64::MAX,
-        Moment::Exit => site.result().map_or(0, |result| result as u64),
+        Moment::Exit => filled,
     };
     // The vectors of calls that know no messages are shown as strace shows them.
     let speaks = match site.name() {
-        "sendmsg" | "recvmsg" => Speaks::of(site.call),
+        "recvmmsg" | "recvmsg" | "sendmmsg" | "sendmsg" => Speaks::of(site.call),
         _ => None,
     };
     let mut place = 0;
     pen.array(all, 16, |pen, vector| {
         let (address, length) = (vector.u64(0)?, vector.u64(8)?);
         pen.text("{iov_base=");
-        let bytes = contents(place).and_then(|what| site.behind(what, moment));
+        let bytes = contents(place);
         let there = length.min(filled);
         pen.or_address(address, |pen| buffer(pen, bytes?, there, speaks));
         pen.text(", iov_len=");

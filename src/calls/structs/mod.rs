@@ -262,7 +262,7 @@ pub fn write_struct(
     (call, argument): (&Call, usize),
     values: &mut impl Values,
 ) -> bool {
-    let site = Site { call, argument };
+    let site = Site::new(call, argument);
     whole_or_nothing(out, values, |pen| write(pen, kind, site))
 }
 
@@ -270,7 +270,7 @@ pub fn write_struct(
 /// another one, and where they are not known.
 #[must_use]
 pub fn text_behind(kind: StructKind, call: &Call, argument: usize) -> Option<(&[u8], bool)> {
-    let site = Site { call, argument };
+    let site = Site::new(call, argument);
     match kind {
         StructKind::Text => file::text(site),
         StructKind::Directory => file::directory(site),
@@ -281,13 +281,13 @@ pub fn text_behind(kind: StructKind, call: &Call, argument: usize) -> Option<(&[
 /// The set of signals behind a pointer, a bit each from 1 on; `None` where it is not known.
 #[must_use]
 pub fn signals_behind(call: &Call, argument: usize) -> Option<u64> {
-    Site { call, argument }.known()?.u64(0)
+    Site::new(call, argument).known()?.u64(0)
 }
 
 /// Writes what strace shows behind a result: what happened at the descriptors that a call waited
 /// for.
 pub(super) fn write_result_details(out: &mut String, call: &Call, values: &mut impl Values) {
-    let site = Site { call, argument: 0 };
+    let site = Site::new(call, 0);
     whole_or_nothing(out, values, |pen| polling::outcome(pen, site));
 }
 

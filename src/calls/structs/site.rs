@@ -11,9 +11,19 @@ use crate::{Call, Outcome};
 pub(super) struct Site<'a> {
     pub(super) call: &'a Call,
     pub(super) argument: usize,
+    /// Which of several structures in a row it is, of which the first is 0.
+    pub(super) place: usize,
 }
 
 impl<'a> Site<'a> {
+    pub(super) fn new(call: &'a Call, argument: usize) -> Self {
+        Self {
+            call,
+            argument,
+            place: 0,
+        }
+    }
+
     /// What the program gave.
     pub(super) fn given(self) -> Option<Bytes<'a>> {
         self.piece(Moment::Enter).filter(Bytes::is_readable)
@@ -84,6 +94,11 @@ impl<'a> Site<'a> {
         }
     }
 
+    /// One of several structures in a row.
+    pub(super) fn one(self, place: usize) -> Self {
+        Self { place, ..self }
+    }
+
     /// What a descriptor refers to that stands in memory.
     pub(super) fn file(self, number: i32) -> Lookup<'a> {
         self.call.files.in_memory(number)
@@ -98,7 +113,8 @@ impl<'a> Site<'a> {
 
     /// What the structure points to.
     pub(super) fn behind(self, what: Behind, moment: Moment) -> Option<Bytes<'a>> {
-        Self::bytes(self.call.memory.behind(self.argument, what, moment)?)
+        let what = (what, u16::try_from(self.place).ok()?);
+        Self::bytes(self.call.memory.behind_one(self.argument, what, moment)?)
     }
 
     fn piece(self, moment: Moment) -> Option<Bytes<'a>> {

@@ -373,6 +373,52 @@ fn of_several_messages_each_says_how_much_of_it_was_sent() {
 }
 
 #[test]
+fn of_several_messages_each_says_what_came() {
+    let mut one = [0; 64];
+    one[16..24].copy_from_slice(&0x2000_u64.to_le_bytes());
+    one[24] = 1;
+    one[8] = 16;
+    let mut came = one;
+    came[56] = 3;
+    let words = [3, 0x9000, 3, 0, 0, 0];
+    let call = made("recvmmsg", words, (1, &[&one.repeat(3)], &[]));
+    let ended = |value, mut call: Call| {
+        let vectors = [0x3000_u64, 10].map(u64::to_le_bytes).concat();
+        let pieces = [
+            (0, Moment::Exit, came.repeat(2)),
+            (0x11, Moment::Enter, vectors),
+        ];
+        for (element, moment, bytes) in pieces {
+            call.memory.extend(Memory::new(vec![Piece {
+                argument: 1,
+                element,
+                moment,
+                address: 0x10_0000 + u64::from(element) * 0x1000,
+                state: State::Whole,
+                bytes: bytes.into(),
+            }]));
+        }
+        call.outcome = Outcome::Returned {
+            time: Nanos(0),
+            value,
+        };
+        call
+    };
+    let told = |vectors: &str| {
+        format!(
+            "{{msg_hdr={{msg_name=NULL, msg_namelen=16, msg_iov={vectors}, msg_iovlen=1, \
+             msg_controllen=0, msg_flags=0}}, msg_len=3}}"
+        )
+    };
+    let first = told("[{iov_base=0x3000, iov_len=10}]");
+    assert_eq!(
+        shown(&ended(2, call.clone()), 1),
+        format!("[{first}, {}]", told("0x2000"))
+    );
+    assert_eq!(shown(&ended(-11, call), 1), "0x9000");
+}
+
+#[test]
 fn vectors_show_where_their_contents_are_and_that_there_are_more() {
     let vector: Vec<u8> = [0x1000_u64, 3, 0, 0]
         .iter()

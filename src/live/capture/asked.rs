@@ -96,7 +96,9 @@ fn one_fetch(fetch: &Fetch, place: usize) -> Option<[u8; 8]> {
                 } else {
                     0
                 };
-            let of = what.of.map_or(0, |count| count + 1);
+            let of = what.of.map_or(0, |several| {
+                several.count + 1 | several.apart << spec::APART
+            });
             let kind = if what.is_twice {
                 spec::TWICE
             } else {

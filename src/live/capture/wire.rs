@@ -65,6 +65,8 @@ pub(super) mod task {
     pub(in crate::capture) const NUMBER: i16 = 8;
     /// How many strings the vector has; 0 unless its end was seen.
     pub(in crate::capture) const STRINGS: i16 = 12;
+    /// Which of several structures has its turn.
+    pub(in crate::capture) const TURN: i16 = 116;
     /// Six words, the address of [`ARRAY`] where that was read, and room for a masked index.
     pub(in crate::capture) const ARGS: i16 = 16;
     /// Not 0 while the last call was interrupted and nothing has followed yet.
@@ -119,10 +121,11 @@ pub(super) mod spec {
     pub(in crate::capture) const NUMBER: i16 = 3;
     pub(in crate::capture) const LIMIT: i16 = 4;
     pub(in crate::capture) const UNIT: i16 = 6;
-    /// Of [`BEHIND`], whose units are small: the argument with the number of structures, plus 1.
+    /// Of [`BEHIND`], whose units are small: where there are several structures, the argument with
+    /// their number, plus 1, or that of [`Several::RESULT`]; from the bit [`APART`] on how far from
+    /// each other those are, as a power of 2.
     pub(in crate::capture) const OF: i16 = 7;
-    /// How far from each other those are, as a power of 2.
-    pub(in crate::capture) const APART: i32 = 4;
+    pub(in crate::capture) const APART: i32 = 3;
     pub(in crate::capture) const WIDE: i32 = 1;
     /// Beside [`WIDE`]: addresses have 32 bits.
     pub(in crate::capture) const NARROW: i32 = 2;

@@ -4,7 +4,9 @@ use super::Held;
 use crate::sys::gate;
 use crate::sys::page_size;
 use syscall_model::many;
-use syscall_model::memory::{Behind, Extent, Fetch, Fetches, Memory, Moment, Piece, State};
+use syscall_model::memory::{
+    Behind, Extent, Fetch, Fetches, Memory, Moment, Piece, Several, State,
+};
 use syscall_model::names::Abi;
 
 /// As many strings of a vector as the BPF programs read.
@@ -29,7 +31,11 @@ pub fn read_memory(call: &Held, fetches: &Fetches) -> Memory {
             continue;
         }
         match fetch.extent {
-            Extent::Behind(what) => pieces.extend(behind(call, fetch, what, address)),
+            Extent::Behind(what) => {
+                let of_each = (0..number_of(call, what))
+                    .filter_map(|place| behind(call, fetch, (what, place), address));
+                pieces.extend(of_each);
+            }
             Extent::Strings => strings(call, fetch, address, &mut pieces),
             _ => pieces.push(one(call, fetch, address)),
         }
@@ -116,18 +122,27 @@ fn one(call: &Held, fetch: &Fetch, address: u64) -> Piece {
     piece(fetch, 0, address, read)
 }
 
-/// What a structure points to; `None` where it points to nothing, or could not be read.
-fn behind(call: &Held, fetch: &Fetch, what: Behind, structure: u64) -> Option<Piece> {
+/// How many structures there are of which it is read what they point to.
+fn number_of(call: &Held, what: Behind) -> u16 {
+    what.of.map_or(1, |several| {
+        let number = word(call, several.count).min(Several::MOST.into());
+        number as u16
+    })
+}
+
+/// What a structure points to, or one in an array; `None` where it points to nothing, or could not
+/// be read.
+fn behind(call: &Held, fetch: &Fetch, (what, place): (Behind, u16), first: u64) -> Option<Piece> {
     let number = |at: u64, size: usize| {
         let mut bytes = [0; 8];
         let n = gate::read_memory(call.thread, at, &mut bytes[..size]).ok()?;
         (n == size).then(|| u64::from_ne_bytes(bytes))
     };
-    let (address_size, apart) = if what.is_narrow { (4, 8) } else { (8, 16) };
-    let place = u64::from(what.pointer / apart);
-    if what.of.is_some_and(|count| word(call, count) <= place) {
-        return None;
-    }
+    let address_size = if what.is_narrow { 4 } else { 8 };
+    let before = what
+        .of
+        .map_or(0, |several| u64::from(place) << several.apart);
+    let structure = first.wrapping_add(before >> u8::from(what.is_narrow));
     let at = |base: u64, offset: u8| base.wrapping_add(offset.into());
     let pointed = number(at(structure, what.pointer), address_size)?;
     let (base, address) = match what.is_twice {
@@ -140,8 +155,9 @@ fn behind(call: &Held, fetch: &Fetch, what: Behind, structure: u64) -> Option<Pi
         extent: Extent::Fixed(u16::try_from(size).unwrap_or(u16::MAX)),
         ..*fetch
     };
+    let element = what.element_of(place)?;
     (address != 0).then(|| Piece {
-        element: what.element(),
+        element,
         ..one(call, &fetch, address)
     })
 }

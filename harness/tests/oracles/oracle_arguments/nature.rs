@@ -24,10 +24,7 @@ use syscall_model::write_string;
 pub(super) const WITHOUT_ARGUMENTS: [&str; 2] = ["rt_sigreturn", "restart_syscall"];
 
 /// Arguments of which strace alone shows what their addresses lead to.
-const LEFT: [(&str, usize); 7] = [
-    // Of several messages nothing but their heads is read.
-    ("recvmmsg", 1),
-    ("sendmmsg", 1),
+const LEFT: [(&str, usize); 5] = [
     ("clone3", 0),
     // Masks of nodes, and the parameters of a ring.
     ("get_mempolicy", 0),
@@ -39,8 +36,9 @@ const LEFT: [(&str, usize); 7] = [
 /// Whether what an argument leads to is left to strace: of a message's vectors the contents of the
 /// first alone are read.
 pub(super) fn is_left(call: &str, place: usize, theirs: &str) -> bool {
-    let has_vectors = || theirs.matches("iov_base=").count() > 1;
-    LEFT.contains(&(call, place)) || matches!(call, "recvmsg" | "sendmsg") && has_vectors()
+    let is_message = matches!(call, "recvmmsg" | "recvmsg" | "sendmmsg" | "sendmsg");
+    let has_vectors = theirs.contains("}, {iov_base=");
+    LEFT.contains(&(call, place)) || is_message && has_vectors
 }
 
 /// strace's text of an argument, as it is here.

@@ -5,6 +5,7 @@ use super::super::asm::{
 };
 use super::super::wire::{BODY, MAX_FETCHES, PIECE_MASK, head, piece, spec, task};
 use super::{Copy, KEY, Names, OFFSET, RESULT, WORD, look_up};
+use syscall_model::memory::Several;
 
 const COPIES: i32 = Copy::ALL.len() as i32;
 
@@ -133,6 +134,8 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
         a.jump_if(If::Ne, R4, spec::TWICE, once);
         a.op(Op::Add, R1, 0x100);
         a.here(once);
+        before_turn(a, at);
+        a.op_reg(Op::Add, R1, R2);
         a.store(Width::H, R9, PIECES + piece::ELEMENT, R1);
         a.here(of_argument);
     }
@@ -184,22 +187,10 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
 
 /// `R3 = ` the address that the structure at `R3` has, where that is wanted.
 fn behind_structure(a: &mut Asm, at: i16, none: Label) {
-    let (of_argument, alone, once) = (a.label(), a.label(), a.label());
+    let (of_argument, once) = (a.label(), a.label());
     a.jump_if(If::Le, R4, spec::BEHIND - 1, of_argument);
-    // Of an array no more than there is.
-    a.load(Width::B, R1, R8, at + spec::OF);
-    a.jump_if(If::Eq, R1, 0, alone);
-    a.op(Op::Sub, R1, 1);
-    a.op(Op::And, R1, 7);
-    a.op(Op::Lsh, R1, 3);
-    a.op_reg(Op::Add, R1, R6);
-    a.load(Width::D, R1, R1, task::ARGS);
-    a.load(Width::B, R2, R8, at + spec::OTHER);
-    is_narrow(a, R5, at);
-    a.op_reg(Op::Lsh, R2, R5);
-    a.op(Op::Rsh, R2, spec::APART);
-    a.jump_if_reg(If::Le, R1, R2, none);
-    a.here(alone);
+    has_turn(a, at, none);
+    move_to_turn(a, at);
     a.load(Width::B, R1, R8, at + spec::OTHER);
     a.op_reg(Op::Add, R3, R1);
     word_at(a, at, none);
@@ -211,6 +202,43 @@ fn behind_structure(a: &mut Asm, at: i16, none: Label) {
     a.here(once);
     a.load(Width::B, R4, R8, at + spec::KIND);
     a.here(of_argument);
+}
+
+/// Goes on if there is a structure that has its turn; `R3` stays as it is.
+pub(super) fn has_turn(a: &mut Asm, at: i16, none: Label) {
+    let (alone, known) = (a.label(), a.label());
+    a.load(Width::W, R2, R6, task::TURN);
+    a.load(Width::B, R1, R8, at + spec::OF);
+    a.jump_if(If::Eq, R1, 0, alone);
+    a.jump_if(If::Gt, R2, i32::from(Several::MOST) - 1, none);
+    a.op(Op::Sub, R1, 1);
+    a.op(Op::And, R1, 7);
+    a.load(Width::D, R5, STACK, RESULT);
+    a.jump_if(If::Eq, R1, Several::RESULT.into(), known);
+    a.op(Op::Lsh, R1, 3);
+    a.op_reg(Op::Add, R1, R6);
+    a.load(Width::D, R5, R1, task::ARGS);
+    a.here(known);
+    a.jump_if_reg(If::Le, R5, R2, none);
+    a.here(alone);
+}
+
+/// `R2 = ` how far from the first structure that is which has its turn, as 64-bit programs have it.
+fn before_turn(a: &mut Asm, at: i16) {
+    a.load(Width::W, R2, R6, task::TURN);
+    a.load(Width::B, R3, R8, at + spec::OF);
+    a.op(Op::Rsh, R3, spec::APART);
+    a.op_reg(Op::Lsh, R2, R3);
+}
+
+/// `R3 = ` the address of the structure that has its turn, given that of the first.
+fn move_to_turn(a: &mut Asm, at: i16) {
+    a.mov_reg(R1, R3);
+    before_turn(a, at);
+    is_narrow(a, R3, at);
+    a.op_reg(Op::Rsh, R2, R3);
+    a.mov_reg(R3, R1);
+    a.op_reg(Op::Add, R3, R2);
 }
 
 /// `to = ` 1 where addresses in the structure have 32 bits, else 0.
@@ -333,6 +361,7 @@ fn size_of_bytes(a: &mut Asm, at: i16, has_structures: bool, none: Label) {
         let once = a.label();
         a.jump_if(If::Le, R4, spec::BEHIND - 1, none);
         argument(a, at, spec::ARGUMENT);
+        move_to_turn(a, at);
         a.jump_if(If::Ne, R4, spec::TWICE, once);
         a.load(Width::B, R1, R8, at + spec::OTHER);
         a.op_reg(Op::Add, R3, R1);

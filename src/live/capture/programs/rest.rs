@@ -10,7 +10,7 @@ use super::super::recorded::Half;
 use super::super::wire::{MAX_AT_EXIT, MAX_FETCHES, PLACES, head, spec, task};
 use super::halves::{send_entry, send_exit};
 use super::output::send_record;
-use super::pieces::{Fetch, bit, fetch};
+use super::pieces::{Fetch, bit, fetch, has_turn};
 use super::tasks::copy_registers;
 use super::{
     CONTEXT, KEY, Names, OFFSET, Other, RESULT, current_task, find_spec, go_on_with, look_up,
@@ -22,6 +22,7 @@ use super::{
 pub(super) fn go_on_with_rest(a: &mut Asm, names: &Names, what: i32, place: usize) {
     a.store_number(Width::B, R7, head::WHAT, what);
     a.store_number(Width::W, R6, task::PLACE, place as i32);
+    a.store_number(Width::W, R6, task::TURN, 0);
     a.load(Width::W, R1, STACK, OFFSET);
     a.store(Width::W, R6, task::OFFSET, R1);
     go_on_with(a, names, Other::Rest);
@@ -31,7 +32,7 @@ pub(super) fn go_on_with_rest(a: &mut Asm, names: &Names, what: i32, place: usiz
 pub(in crate::capture) fn rest(names: &Names) -> Option<Vec<u64>> {
     program(|a| {
         let (out, send, next, wanted) = (a.label(), a.label(), a.label(), a.label());
-        let (of_exit, within, leaves) = (a.label(), a.label(), a.label());
+        let (of_exit, within, leaves, again) = (a.label(), a.label(), a.label(), a.label());
         a.store(Width::D, STACK, CONTEXT, R1);
         a.load(Width::D, R1, R1, 8);
         a.store(Width::D, STACK, RESULT, R1);
@@ -42,6 +43,8 @@ pub(in crate::capture) fn rest(names: &Names) -> Option<Vec<u64>> {
 
         a.load(Width::W, R2, R6, task::PLACE);
         a.jump_if(If::Gt, R2, (MAX_FETCHES + MAX_AT_EXIT) as i32 - 1, send);
+        a.load(Width::W, R1, R6, task::TURN);
+        a.jump_if(If::Ne, R1, 0, wanted);
         a.load(Width::B, R1, R7, head::WHAT);
         a.jump_if(If::Gt, R2, MAX_FETCHES as i32 - 1, of_exit);
         a.jump_if(If::Eq, R1, head::ENTER, wanted);
@@ -65,11 +68,14 @@ pub(in crate::capture) fn rest(names: &Names) -> Option<Vec<u64>> {
         a.load(Width::B, R1, R8, spec::FETCHES + spec::KIND);
         a.jump_if(If::Eq, R1, 0, send);
         fetch(a, Fetch::Kept, send);
+        next_of_several(a, (next, again));
 
         a.here(next);
+        a.store_number(Width::W, R6, task::TURN, 0);
         a.load(Width::W, R2, R6, task::PLACE);
         a.op(Op::Add, R2, 1);
         a.store(Width::W, R6, task::PLACE, R2);
+        a.here(again);
         a.load(Width::W, R1, STACK, OFFSET);
         a.store(Width::W, R6, task::OFFSET, R1);
         go_on_with(a, names, Other::Rest);
@@ -92,6 +98,19 @@ pub(in crate::capture) fn rest(names: &Names) -> Option<Vec<u64>> {
         a.here(out);
         a.exit(0);
     })
+}
+
+/// Has the next of several structures have its turn, if there is one.
+fn next_of_several(a: &mut Asm, (none, again): (Label, Label)) {
+    a.load(Width::B, R1, R8, spec::FETCHES + spec::KIND);
+    a.jump_if(If::Le, R1, spec::BEHIND - 1, none);
+    a.load(Width::B, R1, R8, spec::FETCHES + spec::OF);
+    a.jump_if(If::Eq, R1, 0, none);
+    a.load(Width::W, R1, R6, task::TURN);
+    a.op(Op::Add, R1, 1);
+    a.store(Width::W, R6, task::TURN, R1);
+    has_turn(a, spec::FETCHES, none);
+    a.jump(again);
 }
 
 /// Goes on with the program that sends what was read.
