@@ -6,14 +6,14 @@
 use super::kinds::ArgKind;
 use super::layout::native_place;
 use super::names::{self, Abi};
-use super::structs::{StructKind, device, ipc};
+use super::structs::{StructKind, device, ipc, ring};
 use crate::memory::{Behind, Extent, Fetch, Memory, Moment};
 
 mod narrow;
 mod shapes;
 mod table;
 
-pub(crate) use shapes::LONGER_HEAD;
+pub(crate) use shapes::{LONGER_HEAD, Step, elements};
 
 /// What an argument points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,8 +265,9 @@ pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind>
             }
             _ => return None,
         },
-        ("msgctl" | "shmctl", 2) if is_ipc(command(1)?) => StructKind::IpcControl,
-        ("semctl", 3) if is_ipc(command(2)?) => StructKind::IpcControl,
+        ("msgctl" | "shmctl", 2) if ipc::is_told(call, command(1)?) => StructKind::IpcControl,
+        ("semctl", 3) if ipc::is_told(call, command(2)?) => StructKind::IpcControl,
+        ("io_uring_register", 2) if ring::is_told(command(1)?) => StructKind::Registration,
         ("ioctl", 2) => request(command(1)?.into())?,
         ("prctl", 1) => match command(0)? as i32 {
             libc::PR_SET_NAME => return Some(ArgKind::Text),
@@ -290,11 +291,6 @@ pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind>
     Some(ArgKind::Struct(kind))
 }
 
-/// Whether a command of System V's calls is given or gives what is known of an object.
-fn is_ipc(command: u32) -> bool {
-    matches!(command & !ipc::IPC_64, ipc::SET | ipc::STAT)
-}
-
 /// What the argument of a request of ioctl(2) points to.
 fn request(request: u64) -> Option<StructKind> {
     Some(match request {
@@ -310,6 +306,8 @@ fn request(request: u64) -> Option<StructKind> {
         libc::TCSETS..=libc::TCSETSF | libc::TCSETS2..=libc::TCSETSF2 => StructKind::Terminal,
         libc::TCSETA..=libc::TCSETAF => StructKind::Terminal,
         FICLONERANGE => StructKind::CloneRange,
+        FS_IOC_FIEMAP => StructKind::ExtentMap,
+        SIOCGIFCONF => StructKind::Devices,
         FS_IOC_GETFLAGS | FS_IOC_SETFLAGS | FS_IOC32_GETFLAGS | FS_IOC32_SETFLAGS => {
             StructKind::InodeFlags
         }
@@ -341,6 +339,10 @@ const FS_IOC32_GETFLAGS: u64 = 0x8004_6601;
 const FS_IOC32_SETFLAGS: u64 = 0x4004_6602;
 const FS_IOC_FSGETXATTR: u64 = 0x801c_581f;
 pub(crate) const FS_IOC_FSSETXATTR: u64 = 0x401c_5820;
+
+/// `FS_IOC_FIEMAP` of linux/fs.h, and `SIOCGIFCONF` of linux/sockios.h.
+const FS_IOC_FIEMAP: u64 = 0xc020_660b;
+const SIOCGIFCONF: u64 = 0x8912;
 
 /// `FICLONERANGE` of linux/fs.h.
 pub(crate) const FICLONERANGE: u64 = 0x4020_940d;

@@ -22,7 +22,7 @@ use super::support::require::{self, require};
 use super::support::spoken::{self, Threads};
 use super::support::{harness, oracle};
 use compare::Finding;
-use programs::{NETLINK, PROGRAMS, Program};
+use programs::{COMMANDS, NETLINK, PROGRAMS, Program};
 use report::{Report, Tally};
 
 /// Of a thousand arguments that both witnesses can show, so many are to be equal.
@@ -185,6 +185,22 @@ fn memory_is_read_as_far_as_its_page_goes() {
     let (text, total) = (report.text(), report.total());
     assert_eq!(total.equal, total.comparable(), "{text}");
     assert!(total.comparable() > 200, "{text}");
+    assert_eq!(surprises, [""; 0]);
+}
+
+#[test]
+fn what_commands_are_given_and_answer_is_what_strace_shows() {
+    require!(require::right_to_trace());
+    require!(require::strace());
+    let mut report = Report::default();
+    let surprises = for_each([&COMMANDS], &Watch::PLAIN, |program, run| {
+        let tally = run.tally(program, &mut report);
+        report.program(program.name, tally);
+    });
+    let (text, total) = (report.text(), report.total());
+    assert_eq!(total.alone, 0, "{}", report.told_alone());
+    assert_eq!(total.equal, total.comparable(), "{text}");
+    assert!(total.comparable() > 600, "{text}");
     assert_eq!(surprises, [""; 0]);
 }
 

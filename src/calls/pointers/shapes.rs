@@ -13,7 +13,7 @@ use super::super::structs::StructKind as S;
 
 /// How a part of a structure becomes one of the native structure; each follows the last.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step {
+pub(crate) enum Step {
     /// So many bytes that are the same.
     Keep(usize),
     /// So many addresses or unsigned numbers of 32 bits, each as one of 64.
@@ -119,9 +119,7 @@ pub(super) fn form(call: &str, kind: S) -> Option<Form> {
                 false => halved(kind, &[Long]),
             }
         }
-        S::FileTimes | S::Itimerval | S::ProcessTimes | S::QueueAttributes => {
-            halved(kind, &[Long])
-        }
+        S::FileTimes | S::Itimerval | S::ProcessTimes | S::QueueAttributes => halved(kind, &[Long]),
         S::TimeOfDay | S::Timeval | S::Timevals | S::Usage => halved(kind, &[Long]),
         S::Iovecs | S::SignalSetArgument => halved(kind, &[Words(1)]),
         S::Limits if call == "prlimit64" => same(kind),
@@ -137,12 +135,15 @@ pub(super) fn form(call: &str, kind: S) -> Option<Form> {
         S::Statfs if call.ends_with("64") => of(84, STATFS64),
         S::Statfs => of(64, STATFS),
         S::Sysinfo => of(56, SYSINFO),
-        S::Stat
-        | S::SystemName
-        // By the call.
-        | S::IpcControl
-        // A union of pointers and numbers.
-        | S::SignalEvent => None,
+        S::Stat | S::SystemName => None,
+        // By the call and the command one of several, of which this is the longest
+        // (`struct compat_msqid64_ds`): it is widened where it is written.
+        S::IpcControl => Some(Form {
+            size: 88,
+            shape: Shape::Same,
+        }),
+        // Of the union a pointer and a number stand in the same place.
+        S::SignalEvent => of(64, &[Words(1), Keep(8), Words(2), Zero(32)]),
         // By the command one of two, of which this is the longer (`struct compat_flock64`): how
         // long the fields are is known where they are written.
         S::FileLock | S::FileLockOut => Some(Form {
@@ -157,16 +158,19 @@ pub(super) fn form(call: &str, kind: S) -> Option<Form> {
             size: kind.size(),
             shape: Shape::Signal,
         }),
-        S::Capabilities
+        S::BpfAttributes
+        | S::Capabilities
         | S::CapabilityHeader
         | S::CloneArguments
         | S::CloneRange
         | S::Cpus
         | S::Descriptors
         | S::Device
+        | S::Devices
         | S::Directory
         | S::EpollEvent
         | S::EpollEvents
+        | S::ExtentMap
         | S::FdSet
         | S::FileOwner
         | S::FutexWaiters
@@ -182,7 +186,9 @@ pub(super) fn form(call: &str, kind: S) -> Option<Form> {
         | S::Offset
         | S::OpenHow
         | S::PollFds
+        | S::Registration
         | S::Request
+        | S::RingParameters
         | S::ScheduleAttributes
         | S::SemaphoreOperations
         | S::SignalOut
@@ -208,7 +214,7 @@ fn is_of_64_bits(call: &str) -> bool {
 }
 
 /// All elements that are whole.
-pub(super) fn elements(bytes: &[u8], size: usize, steps: &[Step]) -> Vec<u8> {
+pub(crate) fn elements(bytes: &[u8], size: usize, steps: &[Step]) -> Vec<u8> {
     let mut wide = Vec::new();
     for element in bytes.chunks_exact(size) {
         let mut place = 0;

@@ -45,6 +45,10 @@ pub(super) static TABLE: &[Row] = &[
     // The first word of `struct timex` alone, which says what is changed and is not shown.
     ("adjtimex", &[(0, MaybeIn(S::Int))]),
     ("bind", &[(1, In(S::SocketAddress, By(2)))]),
+    // A path or a name, and a licence, where the command has them there.
+    ("bpf", &[
+        (1, InOut(S::BpfAttributes, By(2))), (1, Further(Behind::PATH)), (1, Further(Behind::LICENSE)),
+    ]),
     ("capget", &[(0, In(S::CapabilityHeader, One)), (1, Out(S::Capabilities, One))]),
     ("capset", &[(0, In(S::CapabilityHeader, One)), (1, In(S::Capabilities, One))]),
     ("chdir", &[(0, Path)]),
@@ -108,6 +112,8 @@ pub(super) static TABLE: &[Row] = &[
     ("inotify_add_watch", &[(1, Path)]),
     ("io_getevents", &[(4, In(S::Timespec, One))]),
     ("io_pgetevents", &[(4, In(S::Timespec, One))]),
+    ("io_uring_register", &[(2, MaybeIn(S::Registration))]),
+    ("io_uring_setup", &[(1, InOut(S::RingParameters, One))]),
     ("ioctl", &[(2, MaybeInOut(S::Request))]),
     ("kexec_file_load", &[(3, Text)]),
     ("keyctl", &[(1, MaybeText), (2, MaybeText), (3, MaybeText)]),
@@ -131,6 +137,7 @@ pub(super) static TABLE: &[Row] = &[
     ("mount_setattr", &[(1, Path), (3, In(S::MountAttributes, By(4)))]),
     ("move_mount", &[(1, Path), (3, Path)]),
     ("mq_getsetattr", &[(1, In(S::QueueAttributes, One)), (2, Out(S::QueueAttributes, One))]),
+    ("mq_notify", &[(1, In(S::SignalEvent, One))]),
     ("mq_open", &[(0, Text), (3, In(S::QueueAttributes, One))]),
     ("mq_timedreceive", &[(1, Read(Result)), (3, Out(S::Id, One)), (4, In(S::Timespec, One))]),
     ("mq_timedsend", &[(1, Written(By(2))), (4, In(S::Timespec, One))]),

@@ -2,6 +2,7 @@
 
 use super::Varying;
 use super::names;
+use super::options;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
 use crate::constants::tables;
@@ -192,6 +193,9 @@ pub(super) fn option<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
         bytes.first(usize::try_from(length).ok()?)
     };
     let (level, name) = (site.word(1)? as i32, site.word(2)? as i32);
+    if let Some(written) = options::structure(pen, bytes, (level, name, is_asked), site) {
+        return written;
+    }
     match (level, name, bytes.len()) {
         // Of these the kernel takes no more than a number.
         (libc::SOL_NETLINK, _, 4..) if !is_asked => {
@@ -205,17 +209,6 @@ pub(super) fn option<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
             pen.text("]");
         }
         _ if !bytes.is_readable() => return None,
-        (libc::SOL_SOCKET, libc::SO_LINGER, 8..) if !is_asked => linger(pen, bytes)?,
-        (libc::SOL_SOCKET, libc::SO_LINGER, 8) => linger(pen, bytes)?,
-        (libc::SOL_SOCKET, libc::SO_PEERCRED, 12) => {
-            pen.text("{pid=");
-            pen.task(bytes.i32(0)?);
-            pen.text(", uid=");
-            pen.id(bytes.u32(4)?);
-            pen.text(", gid=");
-            pen.id(bytes.u32(8)?);
-            pen.text("}");
-        }
         (libc::SOL_NETLINK, libc::NETLINK_LIST_MEMBERSHIPS, _) if is_asked => {
             return pen.list(bytes.elements(4), bytes.is_cut, |pen, groups| {
                 pen.number(groups.u32(0)?);
@@ -231,13 +224,6 @@ pub(super) fn option<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
         // Programs, whose instructions are elsewhere.
         (libc::SOL_SOCKET, libc::SO_ATTACH_FILTER | libc::SO_ATTACH_REUSEPORT_CBPF, _) => {
             return None;
-        }
-        (libc::IPPROTO_IP, libc::IP_ADD_MEMBERSHIP | libc::IP_DROP_MEMBERSHIP, 8) => {
-            pen.text("{imr_multiaddr=");
-            internet_address(pen, bytes.array(0)?);
-            pen.text(", imr_interface=");
-            internet_address(pen, bytes.array(4)?);
-            pen.text("}");
         }
         (libc::SOL_SOCKET, libc::SO_ERROR, 4) if is_asked => {
             pen.text("[");
@@ -260,15 +246,6 @@ pub(super) fn option<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<
         (libc::SOL_SOCKET, _, 0..4) if !is_asked => return None,
         _ => pen.string(bytes.whole()),
     }
-    Some(())
-}
-
-fn linger<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
-    pen.text("{l_onoff=");
-    pen.number(bytes.i32(0)?);
-    pen.text(", l_linger=");
-    pen.number(bytes.i32(4)?);
-    pen.text("}");
     Some(())
 }
 

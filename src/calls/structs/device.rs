@@ -111,6 +111,43 @@ pub(super) fn request<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option
     Some(())
 }
 
+/// `struct ifconf`: how much room there is, how much of it the kernel used, and where it is.
+pub(super) fn all<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let (size, one) = match site.call.abi == Abi::native() {
+        true => (16, 40),
+        false => (8, 32),
+    };
+    let given = site.given_first(size)?;
+    let length = |pen: &mut Pen<'_, V>, length: i32| {
+        pen.number(length);
+        if length > 0 && length % one == 0 {
+            pen.text(" /* ");
+            pen.number(length / one);
+            pen.text(" * sizeof(struct ifreq) */");
+        }
+    };
+    let address = match size {
+        16 => given.u64(8)?,
+        _ => given.u32(4)?.into(),
+    };
+    let used = site.filled_first(size).and_then(|answer| answer.i32(0));
+    pen.text("{ifc_len=");
+    // Without room the kernel looks at no length.
+    let (room, used) = match used {
+        Some(used) if address == 0 => (used, None),
+        used => (given.i32(0)?, used),
+    };
+    length(pen, room);
+    if let Some(used) = used.filter(|used| *used != room) {
+        pen.text(" => ");
+        length(pen, used);
+    }
+    pen.text(", ifc_buf=");
+    pen.address(address);
+    pen.text("}");
+    Some(())
+}
+
 fn name<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     let all = bytes.whole().get(..NAME)?;
     let end = all.iter().position(|byte| *byte == 0);

@@ -2,6 +2,7 @@
 
 use super::address::{any_family, internet_address};
 use super::names;
+use super::netlink::form::Form;
 use super::netlink::{self, Speaks};
 use super::pen::Pen;
 use super::site::{Bytes, Site};
@@ -339,7 +340,7 @@ fn kind<V: Values>(
         }
         (libc::SOL_IP, libc::IP_PKTINFO) if length >= 12 => {
             pen.text("{ipi_ifindex=");
-            pen.number(data.u32(0)?);
+            netlink::value(pen, Form::Interface, data.first(4), site)?;
             pen.text(", ipi_spec_dst=");
             internet_address(pen, data.array(4)?);
             pen.text(", ipi_addr=");

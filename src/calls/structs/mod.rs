@@ -23,18 +23,24 @@ mod machine;
 mod message;
 mod names;
 pub(crate) mod netlink;
+mod options;
 mod pen;
 mod polling;
 mod process;
+mod program;
 mod request;
+pub(crate) mod ring;
 mod signal;
 mod site;
+mod size;
 mod time;
 mod varying;
 
 /// A C structure, or an array of such.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StructKind {
+    /// `union bpf_attr`, as much of it as the program knows.
+    BpfAttributes,
     /// `struct __user_cap_data_struct[2]`.
     Capabilities,
     /// `struct __user_cap_header_struct`.
@@ -93,6 +99,10 @@ pub enum StructKind {
     Offset,
     /// `struct open_how`, as much of it as the program knows.
     OpenHow,
+    /// What an operation of `io_uring_register` is given, of which this much is read.
+    Registration,
+    /// `struct io_uring_params`.
+    RingParameters,
     /// What a request of ioctl(2) points to, of which this much is read.
     Request,
     /// `struct winsize`.
@@ -107,6 +117,10 @@ pub enum StructKind {
     IpcControl,
     /// `struct file_clone_range`.
     CloneRange,
+    /// `struct fiemap`, without the extents behind it.
+    ExtentMap,
+    /// `struct ifconf`: room for what there is of network devices.
+    Devices,
     /// The attributes of a file that ext2 had first (`FS_IOC_GETFLAGS`).
     InodeFlags,
     /// `struct fsxattr`.
@@ -199,57 +213,6 @@ impl StructKind {
     pub const fn is_text(self) -> bool {
         matches!(self, Self::Text | Self::Directory)
     }
-
-    /// Its size in bytes; of an array that of an element; 1 where the call tells the size in bytes.
-    #[must_use]
-    pub const fn size(self) -> u16 {
-        let is_x86 = cfg!(target_arch = "x86_64");
-        match self {
-            Self::CloneArguments
-            | Self::Cpus
-            | Self::Directory
-            | Self::MountAttributes
-            | Self::OpenHow
-            | Self::ScheduleAttributes
-            | Self::SocketAddress
-            | Self::SocketOption
-            | Self::Text => 1,
-            Self::Id | Self::Ids | Self::Int | Self::IntOut => 4,
-            Self::Group | Self::GroupOut | Self::InodeFlags | Self::SignalOut => 4,
-            Self::FileOwner | Self::WindowSize | Self::WindowSizeOut => 8,
-            Self::ThreadAnswer | Self::ThreadName => 16,
-            Self::InodeAttributes => 28,
-            Self::CloneRange => 32,
-            Self::Device => 40,
-            // The longest of them.
-            Self::Request | Self::Terminal => 44,
-            // The longest of them.
-            Self::IpcControl => 120,
-            Self::SocketLength | Self::WaitStatus => 4,
-            Self::SemaphoreOperations => 6,
-            Self::CapabilityHeader | Self::Descriptors | Self::PollFds => 8,
-            Self::Offset | Self::QueueMessage | Self::SignalSet => 8,
-            // Packed on x86_64, so that its layout is that of 32-bit programs.
-            Self::EpollEvent | Self::EpollEvents if is_x86 => 12,
-            Self::EpollEvent | Self::EpollEvents => 16,
-            Self::Clock | Self::Remaining | Self::Timespec => 16,
-            Self::TimeOfDay | Self::Timeval => 16,
-            Self::FileTimes | Self::Iovecs | Self::Limits | Self::SignalSetArgument => 16,
-            Self::Capabilities | Self::FutexWaiters | Self::SignalStack => 24,
-            Self::FileLock | Self::FileLockOut | Self::ProcessTimes | Self::SignalAction => 32,
-            Self::Itimerspec | Self::Itimerval | Self::Timespecs | Self::Timevals => 32,
-            Self::Message => 56,
-            Self::Messages | Self::QueueAttributes | Self::SignalEvent => 64,
-            Self::Sysinfo => 112,
-            Self::Statfs => 120,
-            Self::FdSet | Self::SignalInfo => 128,
-            Self::Stat if is_x86 => 144,
-            Self::Stat => 128,
-            Self::Usage => 144,
-            Self::Statx => 256,
-            Self::SystemName => 390,
-        }
-    }
 }
 
 /// Writes what an argument points to, in strace's form; false, and nothing written, where it is not
@@ -306,6 +269,7 @@ fn whole_or_nothing<V: Values>(
 
 fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> Option<()> {
     match kind {
+        StructKind::BpfAttributes => program::attributes(pen, site),
         StructKind::Capabilities => process::capabilities(pen, site),
         StructKind::CapabilityHeader => process::capability_header(pen, site),
         StructKind::Clock => time::pair(pen, site.known()?, 0, (Unit::Nano, Sense::Point)),
@@ -326,6 +290,10 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::Ids => process::ids(pen, site),
         StructKind::IpcControl => ipc::control(pen, site),
         StructKind::CloneRange => request::clone_range(pen, site),
+        StructKind::ExtentMap => request::extents(pen, site),
+        StructKind::Devices => device::all(pen, site),
+        StructKind::Registration => ring::registration(pen, site),
+        StructKind::RingParameters => ring::parameters(pen, site),
         StructKind::Group => request::group(pen, site.given_first(4)?),
         StructKind::GroupOut => request::group(pen, site.filled_first(4)?),
         StructKind::InodeFlags => request::inode_flags(pen, site),

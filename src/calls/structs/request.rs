@@ -1,5 +1,8 @@
 //! What requests of ioctl(2) are given and answer.
 
+use super::netlink::form::Field;
+use super::netlink::form::Form::{Named, Number, Padding};
+use super::netlink::plain;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
 use crate::constants::{Constants, tables};
@@ -48,6 +51,33 @@ pub(super) fn clone_range<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Op
     pen.text("}");
     Some(())
 }
+
+/// `struct fiemap`: what is asked for, and what the kernel says of it.
+pub(super) fn extents<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let given = site.given_first(32)?;
+    pen.text("{");
+    plain(pen, EXTENTS, given, site)?;
+    pen.text("}");
+    if let Some(answer) = site.filled_first(32) {
+        pen.text(" => {");
+        plain(pen, MAPPED, answer, site)?;
+        pen.text(", ...}");
+    }
+    Some(())
+}
+
+const EXTENTS: &[Field] = &[
+    ("fm_start", Number(8)),
+    ("fm_length", Number(8)),
+    ("fm_flags", Named(4, &tables::EXTENT_MAP_FLAGS)),
+    ("", Padding(4)),
+    ("fm_extent_count", Number(4)),
+];
+const MAPPED: &[Field] = &[
+    ("", Padding(16)),
+    ("fm_flags", Named(4, &tables::EXTENT_MAP_FLAGS)),
+    ("fm_mapped_extents", Number(4)),
+];
 
 /// Whether a request reads (`_IOC_READ`): whether the kernel answers it.
 const IS_ANSWERED: u32 = 1 << 31;

@@ -3,6 +3,8 @@
 // The captured bytes have the layouts of one architecture.
 #![cfg(target_arch = "x86_64")]
 
+mod commands;
+
 use super::*;
 use crate::files::Files;
 use crate::kinds::{ArgKind, ReturnKind};
@@ -206,6 +208,16 @@ fn written(call: &Call, place: usize, kind: ArgKind) -> String {
     out
 }
 
+/// `{tv_sec=1, tv_usec=2}` as the string that its bytes are.
+fn as_bytes(time: &str) -> Option<String> {
+    let numbers = time.strip_prefix("{tv_sec=")?.strip_suffix('}')?;
+    let (seconds, fraction) = numbers.split_once(", tv_usec=")?;
+    let numbers: [u64; 2] = [seconds.parse().ok()?, fraction.parse().ok()?];
+    let mut string = String::new();
+    crate::write_string(&mut string, &numbers.map(u64::to_le_bytes).concat());
+    Some(string)
+}
+
 #[test]
 fn structures_are_those_that_strace_printed_for_the_same_bytes() {
     let mut compared = 0;
@@ -222,7 +234,10 @@ fn structures_are_those_that_strace_printed_for_the_same_bytes() {
             let theirs = without_marks(theirs);
             // strace 6.1 does not know the mask of all that is said of access times.
             let is_newer = ours.contains("MOUNT_ATTR__ATIME");
-            if ours != theirs && !is_newer {
+            // Times that are options it shows as bytes.
+            let is_option =
+                case.name.ends_with("sockopt") && as_bytes(&ours) == Some(theirs.clone());
+            if ours != theirs && !is_newer && !is_option {
                 wrong.push(format!("{} {place}\n    {ours}\n    {theirs}", case.name));
             }
             compared += 1;
@@ -342,80 +357,6 @@ fn a_message_shows_where_its_parts_are() {
     assert_eq!(shown(&failed, 1), "{msg_namelen=110}");
     let call = made("sendmsg", words, (1, &[&before], &[&before]));
     assert!(shown(&call, 1).starts_with("{msg_name=0x1000, msg_namelen=110, msg_iov="));
-}
-
-#[test]
-fn of_several_messages_each_says_how_much_of_it_was_sent() {
-    let mut one = [0; 64];
-    one[16..24].copy_from_slice(&0x2000_u64.to_le_bytes());
-    one[24] = 1;
-    let mut sent = one;
-    sent[56] = 41;
-    let words = [3, 0x9000, 2, 0, 0, 0];
-    let call = made(
-        "sendmmsg",
-        words,
-        (1, &[&one.repeat(2)], &[&sent.repeat(2)]),
-    );
-    let call = Call {
-        outcome: Outcome::Returned {
-            time: Nanos(0),
-            value: 1,
-        },
-        ..call
-    };
-    let header = "msg_hdr={msg_name=NULL, msg_namelen=0, msg_iov=0x2000, msg_iovlen=1, \
-                  msg_controllen=0, msg_flags=0}";
-    assert_eq!(
-        shown(&call, 1),
-        format!("[{{{header}, msg_len=41}}, {{{header}}}]")
-    );
-}
-
-#[test]
-fn of_several_messages_each_says_what_came() {
-    let mut one = [0; 64];
-    one[16..24].copy_from_slice(&0x2000_u64.to_le_bytes());
-    one[24] = 1;
-    one[8] = 16;
-    let mut came = one;
-    came[56] = 3;
-    let words = [3, 0x9000, 3, 0, 0, 0];
-    let call = made("recvmmsg", words, (1, &[&one.repeat(3)], &[]));
-    let ended = |value, mut call: Call| {
-        let vectors = [0x3000_u64, 10].map(u64::to_le_bytes).concat();
-        let pieces = [
-            (0, Moment::Exit, came.repeat(2)),
-            (0x11, Moment::Enter, vectors),
-        ];
-        for (element, moment, bytes) in pieces {
-            call.memory.extend(Memory::new(vec![Piece {
-                argument: 1,
-                element,
-                moment,
-                address: 0x10_0000 + u64::from(element) * 0x1000,
-                state: State::Whole,
-                bytes: bytes.into(),
-            }]));
-        }
-        call.outcome = Outcome::Returned {
-            time: Nanos(0),
-            value,
-        };
-        call
-    };
-    let told = |vectors: &str| {
-        format!(
-            "{{msg_hdr={{msg_name=NULL, msg_namelen=16, msg_iov={vectors}, msg_iovlen=1, \
-             msg_controllen=0, msg_flags=0}}, msg_len=3}}"
-        )
-    };
-    let first = told("[{iov_base=0x3000, iov_len=10}]");
-    assert_eq!(
-        shown(&ended(2, call.clone()), 1),
-        format!("[{first}, {}]", told("0x2000"))
-    );
-    assert_eq!(shown(&ended(-11, call), 1), "0x9000");
 }
 
 #[test]

@@ -97,19 +97,23 @@ fn one_fetch(fetch: &Fetch, place: usize) -> Option<[u8; 8]> {
                     0
                 };
             let of = what.of.map_or(0, |several| {
-                several.count + 1 | several.apart << spec::APART
+                (several.count + 1) | (several.apart << spec::APART)
             });
-            let kind = if what.is_twice {
-                spec::TWICE
-            } else {
-                spec::BEHIND
+            let kind = match (what.is_text, what.is_twice) {
+                (true, _) => spec::TEXT,
+                (_, true) => spec::TWICE,
+                _ => spec::BEHIND,
             };
             (kind, what.pointer, u16::from_ne_bytes([what.unit, of]))
         }
     };
     // Of a string one byte more is asked for, so that one that is longer can be told from one that
     // fits.
-    let more = u16::from(fetch.extent == Extent::String);
+    let is_text = match fetch.extent {
+        Extent::Behind(what) => what.is_text,
+        extent => extent == Extent::String,
+    };
+    let more = u16::from(is_text);
     let limit = fetch.limit.saturating_add(more).to_ne_bytes();
     let unit: [u8; 2] = unit.to_ne_bytes();
     Some([

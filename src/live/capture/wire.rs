@@ -139,6 +139,7 @@ pub(super) mod spec {
     /// This and what follows is about what structures point to.
     pub(in crate::capture) const BEHIND: i32 = 7;
     pub(in crate::capture) const TWICE: i32 = 8;
+    pub(in crate::capture) const TEXT: i32 = 9;
 
     pub(in crate::capture) const THIS: i32 = 1;
     pub(in crate::capture) const BY_HALF: i32 = 2;

@@ -149,13 +149,16 @@ fn behind(call: &Held, fetch: &Fetch, (what, place): (Behind, u16), first: u64) 
         true => (pointed, number(pointed, address_size)?),
         false => (structure, pointed),
     };
+    let element = what.element_of(place)?;
+    if what.is_text {
+        return (address != 0).then(|| string(call, fetch, element, address));
+    }
     let length = number(at(base, what.length), if what.is_wide { 8 } else { 4 })?;
     let size = length.saturating_mul(what.unit.into());
     let fetch = Fetch {
         extent: Extent::Fixed(u16::try_from(size).unwrap_or(u16::MAX)),
         ..*fetch
     };
-    let element = what.element_of(place)?;
     (address != 0).then(|| Piece {
         element,
         ..one(call, &fetch, address)

@@ -60,7 +60,32 @@ void _start(void) {
 	static struct { int type; char text[8]; } sent = {7, "message"};
 	C(400, queue, &sent, 7, 0, 0);                  /* msgsnd */
 	C(401, queue, buffer, 7, 0, 0);                 /* msgrcv */
-	C(402, queue, 0, 0, 0, 0);                      /* msgctl, IPC_RMID */
+	C(402, queue, 2, buffer, 0, 0);                 /* msgctl, IPC_STAT */
+	C(402, queue, 1, buffer, 0, 0);                 /* IPC_SET */
+	C(402, 0, 3, buffer, 0, 0);                     /* IPC_INFO */
+	C(402, 0, 12, buffer, 0, 0);                    /* MSG_INFO */
+	C(402, queue, 2, (char *)8, 0, 0);
+	C(402, queue, 0, 0, 0, 0);                      /* IPC_RMID */
+	int set = C(393, 0, 3, 0600, 0, 0);             /* semget */
+	C(394, set, 0, 2, buffer, 0);                   /* semctl, IPC_STAT */
+	C(394, set, 0, 1, buffer, 0);                   /* IPC_SET */
+	C(394, 0, 0, 3, buffer, 0);                     /* IPC_INFO */
+	C(394, 0, 0, 19, buffer, 0);                    /* SEM_INFO */
+	C(394, set, 0, 0, 0, 0);                        /* IPC_RMID */
+	int memory = C(395, 0, 5000, 0640, 0, 0);       /* shmget */
+	C(396, memory, 2, buffer, 0, 0);                /* shmctl, IPC_STAT */
+	C(396, memory, 1, buffer, 0, 0);                /* IPC_SET */
+	C(396, 0, 3, buffer, 0, 0);                     /* IPC_INFO */
+	C(396, 0, 14, buffer, 0, 0);                    /* SHM_INFO */
+	C(396, memory, 0, 0, 0, 0);                     /* IPC_RMID */
+	static int event[16] = {-7, 10, 0, 0}, timer;
+	C(259, 1, event, &timer, 0, 0);                 /* timer_create, SIGEV_SIGNAL */
+	event[2] = 4, event[3] = self;
+	C(259, 1, event, &timer, 0, 0);                 /* SIGEV_THREAD_ID */
+	event[2] = 2, event[3] = 0x1234, event[4] = 0x5678;
+	C(259, 99, event, &timer, 0, 0);                /* SIGEV_THREAD */
+	C(259, 1, 0, (char *)8, 0, 0);
+	C(281, 0, event, 0, 0, 0);                      /* mq_notify */
 	static unsigned char address[16] = {2, 0, 50099 >> 8, 50099 & 255, 127, 0, 0, 1};
 	static struct { const void *base; unsigned length; } body = {"in one of many", 14};
 	static struct { void *name; int namelen; void *iov; unsigned iovlen; void *control; unsigned controllen, flags, length; } many = {address, 16, &body, 1, 0, 0, 0, 0};

@@ -86,6 +86,14 @@ const REPOSITORY: &str = "git init -q . && git config user.name n && git config 
 #[cfg(target_arch = "x86_64")]
 pub(super) const PAGE_ENDS: Program = Program::new("page ends", "", Run::Oracle("page-ends"));
 
+/// Calls whose structures depend on a command, and those with several.
+pub(super) const COMMANDS: Program = Program::new("commands", "cc", Run::Shell("exec ./commands"))
+    .after(concat!(
+        "cc -O1 -w -o commands ",
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/attacks/programs/commands.c"
+    ));
+
 /// A program of 32 bits.
 #[cfg(target_arch = "x86_64")]
 pub(super) const NARROW: Program = Program::new("points", "cc", Run::Shell("exec ./points")).after(concat!(

@@ -1,11 +1,12 @@
-//! What attributes and headers hold, as tables say it.
+//! What structures, attributes and headers hold, as tables say it.
 
 use super::super::Varying;
 use crate::constants::Constants;
+use crate::memory::Behind;
 
 /// A value of so many bytes.
 #[derive(Clone, Copy)]
-pub(super) enum Form {
+pub(in crate::structs) enum Form {
     /// An unsigned number.
     Number(u8),
     /// A signed number.
@@ -75,30 +76,50 @@ pub(super) enum Form {
     At(u8, &'static Form),
     /// So many bytes that mean nothing.
     Padding(u8),
+    /// An address of 64 bits.
+    Pointer,
+    /// A string of so many bytes at most, to its zero byte.
+    Name(u8),
+    /// What such an address leads to: a string.
+    TextAt(Behind),
+    /// An address of a socket, in room for so many bytes.
+    Socket(u8),
+    /// An address of IPv6 that has its name in it.
+    NamedAddress6,
+    /// An address of hardware, with its length in the two bytes in front.
+    HardwareOf(u8),
+    /// A version of the kernel.
+    KernelVersion,
+    /// A value that is told only if it is not 0.
+    NotZero(&'static Form),
+    /// A value that means something only with one of these bits in the word at this place.
+    With(u8, u32, &'static Form),
+    /// A value that the kernel changes.
+    Changed(&'static Form),
 }
 
 /// A part of a structure.
-pub(super) type Field = (&'static str, Form);
+pub(in crate::structs) type Field = (&'static str, Form);
 
 /// Attributes of one kind.
-pub(super) struct Attributes {
+pub(in crate::structs) struct Attributes {
     /// The names of their types.
-    pub(super) names: &'static Constants,
+    pub(in crate::structs) names: &'static Constants,
     /// What they hold, by their names. Those that are not here are [`Form::Bytes`].
-    pub(super) forms: &'static [(&'static str, Form)],
+    pub(in crate::structs) forms: &'static [(&'static str, Form)],
 }
 
 /// What a message begins with.
-pub(super) struct Header {
+pub(in crate::structs) struct Header {
     /// Its fields, the first of which is the family in one byte.
-    pub(super) fields: &'static [Field],
+    pub(in crate::structs) fields: &'static [Field],
     /// What follows it, if anything.
-    pub(super) attributes: Option<&'static Attributes>,
+    pub(in crate::structs) attributes: Option<&'static Attributes>,
 }
 
 impl Form {
     /// How many bytes it has in a structure; of an attribute how many it must have.
-    pub(super) fn size(self) -> usize {
+    pub(in crate::structs) fn size(self) -> usize {
         match self {
             Self::Number(size)
             | Self::Signed(size)
@@ -109,12 +130,15 @@ impl Form {
             | Self::Named(size, _)
             | Self::Padding(size) => size.into(),
             Self::Interface | Self::Id | Self::Descriptor | Self::Task | Self::Device => 4,
-            Self::Address4 => 4,
+            Self::Address4 | Self::KernelVersion => 4,
+            Self::Pointer | Self::TextAt(_) => 8,
+            Self::Name(size) | Self::Socket(size) | Self::HardwareOf(size) => size.into(),
+            Self::NotZero(form) | Self::With(_, _, form) | Self::Changed(form) => form.size(),
             Self::Mac => 6,
             Self::Hops => 8,
             Self::Port | Self::Via | Self::Bits(_) => 2,
             Self::Row(count, form) => usize::from(count) * form.size(),
-            Self::Address | Self::Address6 => 16,
+            Self::Address | Self::Address6 | Self::NamedAddress6 => 16,
             Self::Inner(fields) => size_of_fields(fields),
             Self::Structure(_, least) => least,
             Self::Rows(form, _) => form.size(),
@@ -131,13 +155,13 @@ impl Form {
     }
 }
 
-pub(super) fn size_of_fields(fields: &[Field]) -> usize {
+pub(in crate::structs) fn size_of_fields(fields: &[Field]) -> usize {
     fields.iter().map(|(_, form)| form.size()).sum()
 }
 
 impl Attributes {
     /// What an attribute of this type holds.
-    pub(super) fn form(&self, kind: u16) -> Form {
+    pub(in crate::structs) fn form(&self, kind: u16) -> Form {
         let name = self.names.find(kind.into());
         let row = self.forms.iter().find(|(one, _)| Some(*one) == name);
         row.map_or(Form::Bytes, |(_, form)| *form)

@@ -4,16 +4,17 @@
 //! written, and dots in the place of all that is behind it.
 
 use super::pen::Pen;
+use super::site::{Bytes, Site};
 use crate::Call;
 use crate::constants::{Constants, tables as names};
 use crate::files::{FileKind, Lookup};
 use crate::text::Values;
-use form::Header;
+use form::{Field, Form, Header};
 use span::Span;
 use write::{Scope, Writer};
 
 mod diag;
-mod form;
+pub(super) mod form;
 mod link;
 mod neighbour;
 mod nexthop;
@@ -71,11 +72,35 @@ pub(crate) fn messages<V: Values>(
     let mut writer = Writer {
         pen: &mut Pen { out, values },
         scope: Scope::default(),
+        site: None,
+        after: None,
     };
     let _is_all_there = writer.sequence(all, HEAD, length_of, |writer, one| {
         message(writer, speaks, one)
     });
     Some(())
+}
+
+/// Writes the fields of a structure that is no message, without braces; of what the kernel changes
+/// what it left there, if it did.
+pub(super) fn plain<V: Values>(
+    pen: &mut Pen<'_, V>,
+    fields: &[Field],
+    bytes: Bytes<'_>,
+    site: Site<'_>,
+) -> Option<()> {
+    let all = Span::new(bytes.whole(), bytes.len());
+    Writer::of(pen, site).fields(fields, all)
+}
+
+/// Writes a value that is no part of a message.
+pub(super) fn value<V: Values>(
+    pen: &mut Pen<'_, V>,
+    form: Form,
+    bytes: Bytes<'_>,
+    site: Site<'_>,
+) -> Option<()> {
+    Writer::of(pen, site).value(form, Span::new(bytes.whole(), bytes.len()))
 }
 
 /// The length of a message, as its header says it.
@@ -197,7 +222,7 @@ fn payload<V: Values>(
         .unwrap_or_default();
     match name {
         "NLMSG_ERROR" => return error(writer, speaks, told, rest),
-        "NLMSG_DONE" if rest.length() == 4 => return writer.value(form::Form::Signed(4), rest),
+        "NLMSG_DONE" if rest.length() == 4 => return writer.value(Form::Signed(4), rest),
         _ if told.kind < LEAST_TYPE => return writer.hex(rest),
         _ => {}
     }
@@ -221,7 +246,7 @@ fn payload<V: Values>(
 /// What begins with a family, of which no more is known.
 fn unknown<V: Values>(writer: &mut Writer<'_, '_, V>, rest: Span<'_>) -> Option<()> {
     writer.text("{family=");
-    writer.value(form::Form::Named(1, &names::ADDRESS_FAMILIES), rest)?;
+    writer.value(Form::Named(1, &names::ADDRESS_FAMILIES), rest)?;
     let whole = match rest.length() {
         1 => Some(()),
         _ => {
@@ -287,12 +312,9 @@ const NLM_F_CAPPED: u16 = 0x100;
 static ERROR: form::Attributes = form::Attributes {
     names: &names::NETLINK_ERROR_ATTRIBUTES,
     forms: &[
-        ("NLMSGERR_ATTR_MSG", form::Form::Text),
-        ("NLMSGERR_ATTR_OFFS", form::Form::Number(4)),
-        (
-            "NLMSGERR_ATTR_COOKIE",
-            form::Form::Rows(&form::Form::Number(1), None),
-        ),
+        ("NLMSGERR_ATTR_MSG", Form::Text),
+        ("NLMSGERR_ATTR_OFFS", Form::Number(4)),
+        ("NLMSGERR_ATTR_COOKIE", Form::Rows(&Form::Number(1), None)),
     ],
 };
 

@@ -1,7 +1,7 @@
 //! How values are written.
 
 use super::super::Varying;
-use super::super::address::{internet_address, text_of};
+use super::super::address::{any_family, internet_address, text_of};
 use super::super::site::Bytes;
 use super::form::Form;
 use super::route;
@@ -10,6 +10,7 @@ use super::write::Writer;
 use crate::constants::{Constants, tables as names};
 use crate::errno::errno_name;
 use crate::files::Lookup;
+use crate::memory::Moment;
 use crate::text::Values;
 
 /// The longest address of hardware (`MAX_ADDR_LEN`).
@@ -21,6 +22,7 @@ impl<V: Values> Writer<'_, '_, V> {
         let size = form.size();
         match form {
             Form::Address => self.address_of(self.family(), value),
+            Form::HardwareOf(_) => self.hardware(value),
             _ if value.length() < size => self.hex(value),
             Form::Structure(fields, _) => self.structure(fields, value),
             Form::Rows(form, names) => self.row(value, *form, names),
@@ -100,7 +102,34 @@ impl<V: Values> Writer<'_, '_, V> {
             Form::Interface if number == 1 => self.text("if_nametoindex(\"lo\")"),
             Form::Interface => self.pen.number(number),
             Form::Id => self.pen.id(bytes.u32(0)?),
-            Form::Descriptor => self.pen.descriptor(bytes.i32(0)?, Lookup::Untracked),
+            Form::Descriptor => {
+                let number = bytes.i32(0)?;
+                let file = self.site.map(|site| site.file(number));
+                self.pen
+                    .descriptor(number, file.unwrap_or(Lookup::Untracked));
+            }
+            Form::Pointer => self.pen.address(number),
+            Form::TextAt(what) => {
+                let text = self.site.and_then(|site| site.behind(what, Moment::Enter));
+                self.pen.or_address(number, |pen| {
+                    let text = text.filter(Bytes::is_readable)?;
+                    pen.string(text.whole());
+                    pen.text(if text.is_cut { "..." } else { "" });
+                    Some(())
+                });
+            }
+            Form::Name(_) => {
+                let whole = bytes.whole();
+                let end = whole.iter().position(|byte| *byte == 0);
+                self.pen.string(whole.get(..end.unwrap_or(size - 1))?);
+                self.text(if end.is_none() { "..." } else { "" });
+            }
+            Form::KernelVersion => {
+                let (major, minor, patch) = (number >> 16, number >> 8 & 0xff, number & 0xff);
+                self.text(&format!("KERNEL_VERSION({major}, {minor}, {patch})"));
+            }
+            Form::Socket(_) => return any_family(self.pen, bytes),
+            Form::Changed(form) => return self.scalar(*form, bytes),
             Form::Task => self.pen.task(bytes.i32(0)?),
             Form::Device => self.pen.constants(&names::DEVICE, number),
             Form::Row(_, form) => {

@@ -1,6 +1,7 @@
 //! How structures and attributes are written that tables tell of.
 
 use super::super::pen::Pen;
+use super::super::site::{Bytes, Site};
 use super::form::{Attributes, Field, Form, Header, size_of_fields};
 use super::span::Span;
 use crate::constants::tables as names;
@@ -25,6 +26,22 @@ pub(super) struct Scope {
 pub(super) struct Writer<'a, 'p, V> {
     pub(super) pen: &'a mut Pen<'p, V>,
     pub(super) scope: Scope,
+    /// Where a structure stands that is no message.
+    pub(super) site: Option<Site<'a>>,
+    /// What of it there is after the call.
+    pub(super) after: Option<Bytes<'a>>,
+}
+
+impl<'a, 'p, V: Values> Writer<'a, 'p, V> {
+    /// For a structure that is no message.
+    pub(super) fn of(pen: &'a mut Pen<'p, V>, site: Site<'a>) -> Self {
+        Self {
+            pen,
+            scope: Scope::default(),
+            site: Some(site),
+            after: site.filled(),
+        }
+    }
 }
 
 impl<V: Values> Writer<'_, '_, V> {
@@ -125,7 +142,7 @@ impl<V: Values> Writer<'_, '_, V> {
     }
 
     /// The fields that there are.
-    fn fields(&mut self, fields: &[Field], all: Span<'_>) -> Option<()> {
+    pub(super) fn fields(&mut self, fields: &[Field], all: Span<'_>) -> Option<()> {
         let (mut rest, start) = (all, self.pen.out.len());
         for (name, form) in fields {
             if let Form::At(offset, form) = form {
@@ -133,28 +150,50 @@ impl<V: Values> Writer<'_, '_, V> {
                 self.field(name, **form, there)?;
                 continue;
             }
-            let size = form.size();
+            let (size, place) = (form.size(), all.length() - rest.length());
             if rest.length() < size {
                 break;
             }
-            if !matches!(form, Form::Padding(_)) {
+            if let Some(form) = told(*form, all, rest) {
                 if self.pen.out.len() > start {
                     self.text(", ");
                 }
                 if rest.head(size).is_none() {
                     return self.dots();
                 }
-                self.field(name, *form, rest.first(size))?;
+                let length = match form {
+                    Form::HardwareOf(_) => all.from(place - 2).head(2)?.u16(0)?.into(),
+                    _ => size,
+                };
+                self.field(name, form, rest.first(size.min(length)))?;
+                if let Form::Changed(form) = form {
+                    self.changed(*form, (place, rest))?;
+                }
             }
             rest = rest.from(size);
         }
         Some(())
     }
 
+    /// What the kernel left at this place, where that is not what it was given.
+    fn changed(&mut self, form: Form, (place, given): (usize, Span<'_>)) -> Option<()> {
+        let size = form.size();
+        let left = self.after.and_then(|after| after.from(place)?.get(..size));
+        match left {
+            Some(left) if given.head(size).is_some_and(|given| given.whole() != left) => {
+                self.text(" => ");
+                self.value(form, Span::new(left, size))
+            }
+            _ => Some(()),
+        }
+    }
+
     /// A field with its name, which stands within the address where that is one of IPv6.
     fn field(&mut self, name: &str, form: Form, value: Span<'_>) -> Option<()> {
-        if matches!(form, Form::Address) {
-            return self.named_address(self.family(), name, value);
+        match form {
+            Form::Address => return self.named_address(self.family(), name, value),
+            Form::NamedAddress6 => return self.named_address("AF_INET6", name, value),
+            _ => {}
         }
         self.text(name);
         self.text("=");
@@ -215,5 +254,26 @@ impl<V: Values> Writer<'_, '_, V> {
         let whole = self.value(attributes.form(kind), one.from(ATTRIBUTE_HEAD));
         self.text("]");
         whole
+    }
+}
+
+/// The form of a field, of those that are told.
+fn told(form: Form, all: Span<'_>, rest: Span<'_>) -> Option<Form> {
+    match form {
+        Form::Padding(_) => None,
+        // The kernel does not look at one of no bytes.
+        Form::HardwareOf(_) => {
+            let before = (all.length() - rest.length()).checked_sub(2)?;
+            (all.from(before).head(2)?.u16(0)? > 0).then_some(form)
+        }
+        Form::NotZero(form) => {
+            let is_zero = |bytes: Bytes<'_>| bytes.whole().iter().all(|byte| *byte == 0);
+            (!rest.head(form.size()).is_some_and(is_zero)).then_some(*form)
+        }
+        Form::With(place, bits, form) => {
+            let word = all.from(place.into()).head(4)?.u32(0)?;
+            (word & bits != 0).then_some(*form)
+        }
+        _ => Some(form),
     }
 }

@@ -140,6 +140,9 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
         a.here(of_argument);
     }
     a.jump_if(If::Eq, R4, spec::STRING, string);
+    if has_structures {
+        a.jump_if(If::Eq, R4, spec::TEXT, string);
+    }
     size_of_bytes(a, at, has_structures, next);
     let whole = a.label();
     a.load(Width::H, R2, R8, at + spec::LIMIT);

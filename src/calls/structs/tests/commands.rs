@@ -1,0 +1,134 @@
+//! Structures that depend on a command or an option, and those of which there are several.
+
+use super::*;
+
+#[test]
+fn of_several_messages_each_says_how_much_of_it_was_sent() {
+    let mut one = [0; 64];
+    one[16..24].copy_from_slice(&0x2000_u64.to_le_bytes());
+    one[24] = 1;
+    let mut sent = one;
+    sent[56] = 41;
+    let words = [3, 0x9000, 2, 0, 0, 0];
+    let call = made(
+        "sendmmsg",
+        words,
+        (1, &[&one.repeat(2)], &[&sent.repeat(2)]),
+    );
+    let call = Call {
+        outcome: Outcome::Returned {
+            time: Nanos(0),
+            value: 1,
+        },
+        ..call
+    };
+    let header = "msg_hdr={msg_name=NULL, msg_namelen=0, msg_iov=0x2000, msg_iovlen=1, \
+                  msg_controllen=0, msg_flags=0}";
+    assert_eq!(
+        shown(&call, 1),
+        format!("[{{{header}, msg_len=41}}, {{{header}}}]")
+    );
+}
+
+#[test]
+fn of_several_messages_each_says_what_came() {
+    let mut one = [0; 64];
+    one[16..24].copy_from_slice(&0x2000_u64.to_le_bytes());
+    one[24] = 1;
+    one[8] = 16;
+    let mut came = one;
+    came[56] = 3;
+    let words = [3, 0x9000, 3, 0, 0, 0];
+    let call = made("recvmmsg", words, (1, &[&one.repeat(3)], &[]));
+    let ended = |value, mut call: Call| {
+        let vectors = [0x3000_u64, 10].map(u64::to_le_bytes).concat();
+        let pieces = [
+            (0, Moment::Exit, came.repeat(2)),
+            (0x11, Moment::Enter, vectors),
+        ];
+        for (element, moment, bytes) in pieces {
+            call.memory.extend(Memory::new(vec![Piece {
+                argument: 1,
+                element,
+                moment,
+                address: 0x10_0000 + u64::from(element) * 0x1000,
+                state: State::Whole,
+                bytes: bytes.into(),
+            }]));
+        }
+        call.outcome = Outcome::Returned {
+            time: Nanos(0),
+            value,
+        };
+        call
+    };
+    let told = |vectors: &str| {
+        format!(
+            "{{msg_hdr={{msg_name=NULL, msg_namelen=16, msg_iov={vectors}, msg_iovlen=1, \
+             msg_controllen=0, msg_flags=0}}, msg_len=3}}"
+        )
+    };
+    let first = told("[{iov_base=0x3000, iov_len=10}]");
+    assert_eq!(
+        shown(&ended(2, call.clone()), 1),
+        format!("[{first}, {}]", told("0x2000"))
+    );
+    assert_eq!(shown(&ended(-11, call), 1), "0x9000");
+}
+
+#[test]
+fn options_that_strace_shows_as_bytes_are_structures() {
+    let set = |level: u64, option: u64, words: &[u32]| {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let length = bytes.len() as u64;
+        let words = [3, level, option, 0x9000, length, 0];
+        shown(&made("setsockopt", words, (3, &[&bytes], &[])), 3)
+    };
+    assert_eq!(set(1, 20, &[5, 0, 6, 0]), "{tv_sec=5, tv_usec=6}");
+    let group = u32::from_le_bytes([224, 0, 0, 251]);
+    assert_eq!(
+        set(0, 35, &[group, 0, 1]),
+        "{imr_multiaddr=inet_addr(\"224.0.0.251\"), imr_address=inet_addr(\"0.0.0.0\"), \
+         imr_ifindex=if_nametoindex(\"lo\")}"
+    );
+    assert_eq!(
+        set(0, 39, &[group, 0, 16_777_343]),
+        "{imr_multiaddr=inet_addr(\"224.0.0.251\"), imr_interface=inet_addr(\"0.0.0.0\"), \
+         imr_sourceaddr=inet_addr(\"127.0.0.1\")}"
+    );
+    // Of no bytes there is no address.
+    assert_eq!(
+        set(263, 1, &[2, 1, 0, 0]),
+        "{mr_ifindex=2, mr_type=PACKET_MR_PROMISC, mr_alen=0}"
+    );
+    assert!(set(263, 13, &[4096, 1, 2048, 2, 1, 2, 3]).ends_with(", tp_feature_req_word=3}"));
+    // Too few bytes are none of it.
+    assert_eq!(set(1, 20, &[5]), "[5]");
+}
+
+#[test]
+fn of_what_bpf_is_given_no_more_is_told_than_the_kernel_looks_at() {
+    let given = |command: u64, words: &[u32]| {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let words = [command, 0x9000, bytes.len() as u64, 0, 0, 0];
+        shown(&made("bpf", words, (1, &[&bytes], &[])), 1)
+    };
+    let map = "map_type=BPF_MAP_TYPE_ARRAY, key_size=4, value_size=0, max_entries=0";
+    assert_eq!(given(0, &[2, 4]), format!("{{{map}}}"));
+    let flags = given(0, &[2, 4, 0, 0, 4, 0, 1]);
+    let expected = "map_flags=BPF_F_NUMA_NODE, inner_map_fd=0, numa_node=1";
+    assert_eq!(flags, format!("{{{map}, {expected}}}"));
+    assert!(!given(0, &[2, 4, 0, 0, 0, 0, 1]).contains("numa_node"));
+    assert_eq!(
+        given(32, &[0, 7]),
+        "{enable_stats={type=BPF_STATS_RUN_TIME}, ...}"
+    );
+    // Both at once, for which strace has no name.
+    let element = given(2, &[3, 0, 0, 0, 0, 0, 6, 0]);
+    assert!(
+        element.ends_with("flags=BPF_EXIST|BPF_F_LOCK}"),
+        "{element}"
+    );
+    assert_eq!(given(99, &[1]), "0x9000");
+    assert_eq!(given(0, &[]), "0x9000");
+}
