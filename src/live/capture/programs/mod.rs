@@ -21,6 +21,7 @@ mod pieces;
 mod rest;
 mod room;
 mod standing;
+mod structures;
 mod switch;
 mod tasks;
 

@@ -10,7 +10,8 @@ use super::super::recorded::Half;
 use super::super::wire::{MAX_AT_EXIT, MAX_FETCHES, PLACES, head, spec, task};
 use super::halves::{send_entry, send_exit};
 use super::output::send_record;
-use super::pieces::{Fetch, bit, fetch, has_turn};
+use super::pieces::{Fetch, bit, fetch};
+use super::structures::has_turn;
 use super::tasks::copy_registers;
 use super::{
     CONTEXT, KEY, Names, OFFSET, Other, RESULT, current_task, find_spec, go_on_with, look_up,
