@@ -6,7 +6,7 @@
 use super::super::Call;
 use super::super::memory::{Behind, Moment, Several};
 use super::super::pointers::FICLONERANGE;
-use super::super::structs::passed;
+use super::super::structs::{passed, ring};
 use super::super::waiting;
 use super::effects::Over;
 use super::lookup::State;
@@ -15,9 +15,8 @@ use super::tables::Tables;
 
 /// Whether calls of this name are given descriptors in memory.
 pub(super) fn has_some(name: &str) -> bool {
-    waiting::waits(name)
-        || matches!(name, "ioctl" | "sendmmsg" | "sendmsg")
-        || place(name).is_some()
+    let may_have = ["io_uring_register", "ioctl", "sendmmsg", "sendmsg"];
+    waiting::waits(name) || may_have.contains(&name) || place(name).is_some()
 }
 
 /// Where a structure has a descriptor: the argument that points to it, and the offset.
@@ -48,6 +47,7 @@ fn numbers(call: &Call) -> Vec<i32> {
         // `src_fd` of `struct file_clone_range`.
         Some("ioctl") if request == Some(FICLONERANGE) => Some((2, 0)),
         Some("ioctl") => return Vec::new(),
+        Some("io_uring_register") => return ring::descriptors(call),
         name => name.and_then(place),
     };
     let Some((argument, offset)) = place else {

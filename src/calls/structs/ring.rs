@@ -8,6 +8,7 @@ use super::netlink::form::{Field, size_of_fields};
 use super::netlink::plain;
 use super::pen::Pen;
 use super::site::Site;
+use crate::Call;
 use crate::constants::tables as names;
 use crate::memory::Moment;
 use crate::names::Abi;
@@ -136,6 +137,18 @@ fn of(operation: u64) -> Option<&'static Given> {
 /// Whether what an operation is given is told.
 pub(crate) fn is_told(operation: u32) -> bool {
     of(operation.into()).is_some()
+}
+
+/// The descriptors that an operation is given in a list.
+pub(crate) fn descriptors(call: &Call) -> Vec<i32> {
+    let site = Site::new(call, 2);
+    let operation = site.word(1).and_then(of);
+    let all = site.given_part().zip(site.word(3));
+    let all = all.filter(|_| matches!(operation, Some(Given::Each(Descriptor))));
+    all.map_or_else(Vec::new, |(bytes, count)| {
+        let numbers = bytes.elements(4).filter_map(|one| one.i32(0));
+        numbers.take(count as u32 as usize).collect()
+    })
 }
 
 /// What an operation of `io_uring_register` is given.

@@ -76,6 +76,15 @@ fn a_structure_has_a_descriptor_of_its_own() {
     let pieces = vec![piece(2, Moment::Enter, &bytes)];
     let call = it.call(1, "ioctl", &[1, 0x4020_940d, 0x1000], -1, pieces);
     assert_eq!(within(&call, 3), "3</sys/fs/cgroup/a>");
+    let pieces = vec![piece(
+        2,
+        Moment::Enter,
+        &[4_u32, u32::MAX, 3].map(u32::to_le_bytes).concat(),
+    )];
+    let call = it.call(1, "io_uring_register", &[9, 2, 0x1000, 2], -1, pieces);
+    assert_eq!(within(&call, 4), "4</proc/self/ns/user>");
+    // Behind those that it is given.
+    assert_eq!(within(&call, 3), "3");
     let bytes = [0x10_0000_u64, 0, 0, 4].map(u64::to_le_bytes).concat();
     let words = [AT_FDCWD, 0x1000, 0, 0x2000, 32];
     let pieces = vec![given(1, "/mnt"), piece(3, Moment::Enter, &bytes)];

@@ -1,5 +1,5 @@
-//! What structures point to: addresses and numbers that stand in them, of several in a row one after
-//! the other.
+//! What structures point to: addresses and numbers that stand in them, of several in a row one
+//! after the other.
 
 use super::super::asm::{
     Asm, Helper, If, Label, Op, R0, R1, R2, R3, R4, R5, R6, R8, Reg, STACK, Width,
