@@ -15,8 +15,8 @@
 //! `ipc/syscall.c` (`ipc`). A row whose native call has no such name either is followed further:
 //! `stat64` of arm is `stat`, which aarch64 does not have, and that is `newfstatat`.
 
-use super::many;
 use super::names::{self, Abi, OfEach};
+use super::{layout, many};
 use std::sync::LazyLock;
 
 /// An operation of a call that stands for many.
@@ -205,11 +205,26 @@ fn in_native(native: Abi, name: &str) -> Vec<&str> {
     }
 }
 
-/// The native calls that a name may stand for: itself, where it is one, else those that it is a
-/// form of.
+/// The native calls that the name of a recorded call may stand for: itself, where it is one, else
+/// those that it is a form of.
 #[must_use]
 pub fn native_calls(name: &str) -> Vec<&str> {
-    in_native(Abi::native(), name)
+    recorded(Abi::native(), name)
+}
+
+fn recorded(native: Abi, name: &str) -> Vec<&str> {
+    let all = in_native(native, name);
+    // Of 32-bit calls that only the other convention has, some are told in the places of one.
+    let form = || {
+        let compat = native.compat()?;
+        let number = names::number(compat, name)?;
+        let (abi, number) = layout::form(compat, i32::try_from(number).ok()?);
+        names::name_of(abi, number).filter(|_| abi == native)
+    };
+    match all.len() {
+        0 | 1 => all,
+        _ => form().map_or(all, |form| vec![form]),
+    }
 }
 
 /// The native call that a name stands for; the name itself where that is none, or one of several.
@@ -351,6 +366,20 @@ mod tests {
             .map(|(_, name)| name)
             .filter(is_unexplained)
             .collect()
+    }
+
+    #[test]
+    fn a_recorded_call_of_arm_is_the_one_in_whose_places_it_is_told() {
+        for (native, name, calls) in [
+            (Abi::Aarch64, "rename", &["renameat"][..]),
+            (Abi::Aarch64, "unlink", &["unlinkat"]),
+            (Abi::Aarch64, "openat", &["openat"]),
+            (Abi::X86_64, "rename", &["rename"]),
+        ] {
+            assert_eq!(recorded(native, name), calls, "{name}");
+        }
+        // What is expected of it is expected of both.
+        assert_eq!(natives(Abi::Aarch64, "rename"), ["renameat", "renameat2"]);
     }
 
     #[test]
