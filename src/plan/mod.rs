@@ -80,6 +80,7 @@ use requires::Unmet;
 pub(crate) use requires::of_command;
 pub use requires::{Lack, LackOf};
 pub use rings::{allowed_ring, default_ring, ring_pages};
+pub use software::is_counted_for_two;
 pub use source::Unit;
 pub use terms::{TermError, call_graph};
 pub use traced::{TracedWord, traced};

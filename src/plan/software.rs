@@ -46,6 +46,13 @@ const OF_TWO: [&str; 7] = [
     "sched:sched_stat_blocked",
 ];
 
+/// Whether the kernel counts such an event of a task for the task that is woken as well, and may
+/// write a record for the waker alone: `__perf_task()`, `include/trace/events/sched.h`.
+#[must_use]
+pub fn is_counted_for_two(event: &str) -> bool {
+    OF_TWO.contains(&event)
+}
+
 impl EventsPlan {
     /// Returns the first wanted event that only the events of a group record in full.
     #[must_use]

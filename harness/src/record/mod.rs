@@ -290,8 +290,13 @@ fn say_lost(stored: &Stored) {
     if stored.is_complete() {
         return;
     }
+    let (mut is_for_two, mut is_lost) = (false, stored.side_band_lost + stored.full_rings > 0);
     for event in stored.events.iter().filter(|event| !event.is_complete()) {
         note!("  {event}");
+        match event.said_lost {
+            Some(0) if plan::is_counted_for_two(&event.name) => is_for_two = true,
+            _ => is_lost = true,
+        }
     }
     if stored.side_band_lost > 0 {
         let n = stored.side_band_lost;
@@ -300,5 +305,13 @@ fn say_lost(stored: &Stored) {
     if stored.full_rings > 0 {
         note!("  {}", full_rings(stored.full_rings));
     }
-    note!("hint: use larger rings (-m 64M), or name fewer events (-e)");
+    if is_for_two {
+        note!(
+            "hint: the kernel counts an event of a wake-up for the woken task too, and records it for the waker alone; with -a each \
+             is counted once"
+        );
+    }
+    if is_lost {
+        note!("hint: use larger rings (-m 64M), or name fewer events (-e)");
+    }
 }

@@ -46,3 +46,22 @@ fn what_a_traced_command_wrote_and_left_was_not_kept_and_nothing_is_judged_by_it
         assert_eq!(judged[0].1, verdict, "{expect}: {judged:?}");
     }
 }
+
+/// Not all kernels record it for one of them alone.
+#[test]
+fn a_wake_up_that_is_counted_for_two_tasks_asks_for_no_larger_rings() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let command = ["--", "sh", "-c", "(true); (true); true"];
+    let recorded = |options: &[&str]| {
+        let record = ["record", "-o", "it.data", "-e", "sched:sched_wakeup_new"];
+        project.harness(&[&record, options, &command].concat())
+    };
+    let run = recorded(&[]);
+    let said = &run.stderr;
+    let is_for_two = said.contains("(these do not add up)");
+    assert_eq!(said.contains("with -a each is counted once"), is_for_two);
+    assert!(!said.contains("larger rings"), "{said}");
+    run.assert_status(if is_for_two { 125 } else { 0 });
+    recorded(&["-a"]).assert_status(0);
+}
