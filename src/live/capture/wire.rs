@@ -122,7 +122,7 @@ pub(super) mod spec {
     pub(in crate::capture) const LIMIT: i16 = 4;
     pub(in crate::capture) const UNIT: i16 = 6;
     /// Of [`BEHIND`], whose units are small: where there are several structures, the argument with
-    /// their number, plus 1, or that of [`Several::RESULT`]; from the bit [`APART`] on how far from
+    /// their number, plus 1, or that of `Several::RESULT`; from the bit [`APART`] on how far from
     /// each other those are, as a power of 2.
     pub(in crate::capture) const OF: i16 = 7;
     pub(in crate::capture) const APART: i32 = 3;
