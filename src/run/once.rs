@@ -206,7 +206,8 @@ fn held_for(
     if let Some(crash) = &plan.crash {
         let before = crash::scan(outside).map_err(RunError::State)?;
         let watched = (bench.host, (inside, before.devices.clone()), crash);
-        let (run, mut witnessed) = witnessed(watched, log, running, follows)?;
+        let fetches = &plan.events.fetches;
+        let (run, mut witnessed) = witnessed(watched, fetches, log, running, follows)?;
         witnessed.look_at_labels(outside, &crash.watch);
         return Ok((run, Some((before, witnessed))));
     }

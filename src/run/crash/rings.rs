@@ -1,8 +1,8 @@
 //! Rings of operations: what they do no call shows, so that nothing could hold it.
 
 use crate::plan::REFUSED;
-use perf_live::gate::{Decision, Held, Logged};
-use syscall_model::memory::Memory;
+use perf_live::gate::{Decision, Held, Logged, read_memory};
+use syscall_model::memory::Fetches;
 
 /// What is said of a call that makes a ring.
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +30,11 @@ impl Ring {
     }
 }
 
-/// The answer to a call that would make a ring.
-pub(super) fn refused(call: &Held) -> Decision {
+/// The answer to a call that would make a ring, with what is read for those that are made.
+pub(super) fn refused(call: &Held, fetches: &Fetches) -> Decision {
     Decision {
         injected: REFUSED,
-        log: Some(Logged::of(call, Memory::default(), REFUSED)),
+        log: Some(Logged::of(call, read_memory(call, fetches), REFUSED)),
         ..Decision::default()
     }
 }

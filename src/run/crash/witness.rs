@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use syscall_model::memory::Fetches;
 use syscall_model::names::{self, Abi};
 
 /// How long the call that was let go on before may take: it may wait for one that is held.
@@ -38,8 +39,8 @@ pub(in crate::run) struct Witness<'a> {
     devices: BTreeSet<u64>,
     /// Where promises are made.
     stream: Stream,
-    /// What becomes of rings of operations.
-    rings: Rings,
+    /// What becomes of rings of operations, and what is read for calls.
+    rings: (Rings, &'a Fetches),
     paths: Paths,
     /// All calls that are held.
     held: HeldCalls,
@@ -108,7 +109,7 @@ impl<'a> Witness<'a> {
     pub(in crate::run) fn new(
         host: &'a Host,
         (folder, watched, devices): (&[u8], &'a Watched, BTreeSet<u64>),
-        (stream, rings, orders_pages): (Stream, Rings, bool),
+        (stream, rings, orders_pages): (Stream, (Rings, &'a Fetches), bool),
         ends: Option<&'a EventRequest>,
         paths: Paths,
     ) -> Self {
@@ -327,11 +328,11 @@ impl Judge for Witness<'_> {
         };
         if let Some(ring) = Ring::made_by(name) {
             return match self.rings {
-                Rings::Refuse => {
+                (Rings::Refuse, fetches) => {
                     self.remarks.insert(ring.refused);
-                    rings::refused(call)
+                    rings::refused(call, fetches)
                 }
-                Rings::Incomplete => {
+                (Rings::Incomplete, _) => {
                     self.unknown.insert(ring.made.to_owned());
                     Decision::default()
                 }

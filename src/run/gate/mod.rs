@@ -34,6 +34,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use syscall_model::Alias;
 use syscall_model::files::Initial;
+use syscall_model::memory::Fetches;
 
 const UNPRIVILEGED: &str =
     "calls are held under no_new_privs: set-user-ID programs give the workload no rights";
@@ -109,6 +110,7 @@ impl Doing<'_> {
 /// As [`Doing::supervised`].
 pub(super) fn witnessed<T, E: Into<RunError>>(
     (host, folder, plan): (&Host, (&Path, BTreeSet<u64>), &CrashPlan),
+    fetches: &Fetches,
     log: Log,
     mut running: Running,
     follow: impl FnOnce(Running) -> Result<T, E>,
@@ -129,7 +131,7 @@ pub(super) fn witnessed<T, E: Into<RunError>>(
     let mut witness = Witness::new(
         host,
         folder,
-        (stream, plan.rings, plan.model.orders_pages()),
+        (stream, (plan.rings, fetches), plan.model.orders_pages()),
         plan.ends.as_ref(),
         paths,
     );
