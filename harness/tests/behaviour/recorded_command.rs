@@ -65,3 +65,31 @@ fn a_wake_up_that_is_counted_for_two_tasks_asks_for_no_larger_rings() {
     run.assert_status(if is_for_two { 125 } else { 0 });
     recorded(&["-a"]).assert_status(0);
 }
+
+/// execve(2) enables events before there is a record of the program's name.
+#[test]
+fn a_command_has_a_name_before_its_program_begins() {
+    require!(right_to_trace());
+    let project = Project::new();
+    let record = ["record", "-o", "it.data", "-e", "getppid", "--", "true"];
+    project.harness(&record).assert_status(0);
+    let script = [
+        "script",
+        "--show-task-events",
+        "-F",
+        "comm,tid",
+        "-i",
+        "it.data",
+    ];
+    let run = project.harness(&script);
+    run.assert_status(0);
+    let named = |line: &&str| line.contains("PERF_RECORD_COMM");
+    let names: Vec<&str> = run.stdout.lines().filter(named).collect();
+    let [before, exec] = names[..] else {
+        panic!("{}", run.stdout);
+    };
+    assert!(
+        !before.contains("exec") && exec.contains("exec: true:"),
+        "{names:?}"
+    );
+}
