@@ -116,7 +116,7 @@ pub(super) fn started(
     let watch = limiter.watch(bench, &corked)?;
     let sleepers = bench.sleepers(plan, &corked)?;
     let log = FlightLog::begin(&mut events);
-    let saving = |(file, options)| Saving::begin(file, options, &events, bench);
+    let saving = |(file, options)| Saving::begin(file, options, (&events, &corked), bench);
     let saving = extras.save.map(saving).transpose()?;
     let running = corked.uncork(UNCORKING)?;
     let mut collector = Collector::new(plan);

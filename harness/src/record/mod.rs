@@ -10,7 +10,7 @@ use crate::{out, signals, status};
 use perf_live::errors::chain;
 use perf_live::events::full_rings;
 use perf_live::files::{self, Access};
-use perf_live::host::{Host, Living};
+use perf_live::host::Host;
 use perf_live::ring::Bounds;
 use perf_live::sandbox::Stdio;
 use perf_records::attr::{Chain, Sampling};
@@ -159,8 +159,8 @@ fn run(arguments: &Arguments) -> Result<u8, Trouble> {
     let living = match whose {
         Recording::Machine => host.everybody(),
         _ => {
-            let corked = corked.as_ref().and_then(|it| host.living(it.pid()));
-            [living, corked.map(no_code).into_iter().collect()].concat()
+            let corked = corked.as_ref().and_then(|it| host.corked(it.pid()));
+            [living, corked.into_iter().collect()].concat()
         }
     };
     recorder.tell_of(&living, &mut events).map_err(trouble)?;
@@ -286,16 +286,6 @@ fn say_throttled(stored: &Stored, host: &Host) {
             "  `{name}`: throttled {times} times, as it had more samples than kernel.perf_event_max_sample_rate ({rate}) allows; what \
              happened then is no sample"
         );
-    }
-}
-
-/// A process of which all but its mappings is told. So is the one that executes a command:
-/// execve(2) enables its events before there is a record of the new name (`begin_new_exec()`,
-/// fs/exec.c), and what comes between would be of a task without a name.
-fn no_code(process: Living) -> Living {
-    Living {
-        code: Vec::new(),
-        ..process
     }
 }
 

@@ -316,7 +316,7 @@ fn trace(arguments: &Arguments) -> Result<u8, Trouble> {
     apart.map_err(|error| other(error, None))?;
     let about = crate::record::about(None);
     let saving = arguments.save.as_ref();
-    let saving = saving.map(|file| Saving::begin(file, &about, &events, &bench));
+    let saving = saving.map(|file| Saving::begin(file, &about, (&events, &corked), &bench));
     let saving = saving.transpose().map_err(RunError::Store)?;
     bench.has_opened();
     let running = corked

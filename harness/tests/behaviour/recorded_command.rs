@@ -67,21 +67,17 @@ fn a_wake_up_that_is_counted_for_two_tasks_asks_for_no_larger_rings() {
 }
 
 /// execve(2) enables events before there is a record of the program's name.
-#[test]
-fn a_command_has_a_name_before_its_program_begins() {
-    require!(right_to_trace());
+fn has_a_name_before(recording: &[&str]) {
     let project = Project::new();
-    let record = ["record", "-o", "it.data", "-e", "getppid", "--", "true"];
-    project.harness(&record).assert_status(0);
-    let script = [
+    project.harness(recording).assert_status(0);
+    let run = project.harness(&[
         "script",
         "--show-task-events",
         "-F",
         "comm,tid",
         "-i",
         "it.data",
-    ];
-    let run = project.harness(&script);
+    ]);
     run.assert_status(0);
     let named = |line: &&str| line.contains("PERF_RECORD_COMM");
     let names: Vec<&str> = run.stdout.lines().filter(named).collect();
@@ -92,4 +88,11 @@ fn a_command_has_a_name_before_its_program_begins() {
         !before.contains("exec") && exec.contains("exec: true:"),
         "{names:?}"
     );
+}
+
+#[test]
+fn a_command_has_a_name_before_its_program_begins() {
+    require!(right_to_trace());
+    has_a_name_before(&["record", "-o", "it.data", "-e", "getppid", "--", "true"]);
+    has_a_name_before(&["trace", "--save", "it.data", "-e", "getppid", "--", "true"]);
 }

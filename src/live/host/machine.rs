@@ -180,6 +180,18 @@ impl Host {
             code: self.code_of(pid),
         })
     }
+
+    /// The process that is to execute a command, without its mappings, which end then. `None` if it
+    /// is gone.
+    ///
+    /// A recording tells of it, because execve(2) enables the events that wait for it before there
+    /// is a record of the new name (`begin_new_exec()`, fs/exec.c): what comes between would be of
+    /// a task without a name.
+    #[must_use]
+    pub fn corked(&self, pid: Pid) -> Option<Living> {
+        let code = Vec::new();
+        self.living(pid).map(|process| Living { code, ..process })
+    }
 }
 
 impl Host {

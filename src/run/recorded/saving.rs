@@ -9,6 +9,7 @@ use crate::verdict::Run;
 use perf_live::events::{EventSet, Origin};
 use perf_live::files::{self, Access};
 use perf_live::host::Host;
+use perf_live::sandbox::Corked;
 use perf_records::record::LayoutTable;
 use std::io;
 use std::path::Path;
@@ -31,14 +32,14 @@ pub struct Saving {
 }
 
 impl Saving {
-    /// Describes the events, in a file of a temporary name.
+    /// Describes the events, and the task that they are opened on, in a file of a temporary name.
     ///
     /// # Errors
     /// [`StoreError`].
     pub fn begin(
         to: &Path,
         options: &StoreOptions,
-        events: &EventSet,
+        (events, corked): (&EventSet, &Corked),
         bench: &Bench<'_>,
     ) -> Result<Self, StoreError> {
         let folder = match to.parent() {
@@ -48,7 +49,7 @@ impl Saving {
         std::fs::create_dir_all(folder)?;
         let file = files::Output::begin(to, Access::Private).map_err(io::Error::from)?;
         let mut store = Store::begin(Output::of(&file)?, options, events, bench)?;
-        store.tell_of(&[])?;
+        store.tell_of(bench.host.corked(corked.pid()).as_slice())?;
         Ok(Self {
             store,
             file,
