@@ -3,7 +3,8 @@
 use super::{ArgKind, Case, Commands, ReturnKind, case};
 use crate::constants::tables as names;
 use ArgKind::{
-    Address, Constants as Of, Fd, Hex, Id, Int, Pid, Pointer, Signal, Size, Uint32, Unused, Word,
+    Address, Constants as Of, Fd, Hex, Hex32, Id, Int, Pid, Pointer, Signal, Size, Uint32, Unused,
+    Word,
 };
 
 const NONE: &[ArgKind] = &[];
@@ -132,7 +133,7 @@ pub(super) static FUTEX: Commands = Commands {
             futex("FUTEX_CMP_REQUEUE_PI", &[Uint32, Uint32, Pointer, Uint32]),
             futex("FUTEX_LOCK_PI2", &[Unused, Pointer]),
         ],
-        Some(&[Uint32, Pointer, Pointer, Hex]),
+        Some(&[Uint32, Pointer, Pointer, Hex32]),
     )
 };
 

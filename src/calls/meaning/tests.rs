@@ -96,6 +96,12 @@ fn a_command_decides_what_follows_it() {
         "NULL, FUTEX_WAIT_PRIVATE, 2, NULL",
     );
     check("futex", &[0, 1, 2], "NULL, FUTEX_WAKE, 2");
+    // Of one that there is not the kernel takes no more bits either.
+    check(
+        "futex",
+        &[0, 0x7e, 2, 3, 4, 0x5_0000_0006],
+        "NULL, 0x7e, 2, 0x3, 0x4, 0x6",
+    );
     check(
         "futex",
         &[0, 393, 0, 0, 0, 0xffff_ffff],
