@@ -1,6 +1,6 @@
 //! What pointers point to, as text.
 
-use super::structs::netlink::{Speaks, messages};
+use super::structs::netlink::{Beginning, Speaks, messages};
 use super::structs::{StructKind, write_struct};
 use super::text::{Values, address};
 use super::{Call, Outcome};
@@ -99,13 +99,21 @@ pub(super) fn buffer(
         .into_iter()
         .find_map(|moment| call.memory.piece(place, moment));
     match piece.filter(|_| shown > 0) {
-        Some(piece) if piece.read().is_some() => {
+        Some(piece) if piece.read().is_some() || piece.state == State::Part => {
             let first = piece.bytes.get(..shown).unwrap_or(&piece.bytes);
             let speaks = Speaks::of_buffer(call, place);
-            let length = length_of_buffer(call, piece);
-            let told = speaks.and_then(|it| messages(out, values, it, (first, length)));
+            let is_broken = piece.state == State::Part && first.len() == piece.bytes.len();
+            let beginning = Beginning {
+                bytes: first,
+                length: length_of_buffer(call, piece),
+                broken_at: is_broken.then_some(piece.address),
+            };
+            let told = speaks.and_then(|it| messages(out, values, it, beginning));
             if told.is_some() {
                 return;
+            }
+            if piece.state == State::Part {
+                return address(out, word, values);
             }
             values.string(first, out);
             if first.len() < piece.bytes.len() || piece.state == State::Cut {
@@ -120,8 +128,10 @@ pub(super) fn buffer(
 fn length_of_buffer(call: &Call, piece: &Piece) -> usize {
     let given = call.entry.args().and_then(|args| args.get(2)).copied();
     let length = match (piece.state, piece.moment, call.outcome) {
-        (State::Cut, Moment::Enter, _) => given,
-        (State::Cut, Moment::Exit, Outcome::Returned { value, .. }) => u64::try_from(value).ok(),
+        (State::Cut | State::Part, Moment::Enter, _) => given,
+        (State::Cut | State::Part, Moment::Exit, Outcome::Returned { value, .. }) => {
+            u64::try_from(value).ok()
+        }
         _ => None,
     };
     length

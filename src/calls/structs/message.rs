@@ -3,7 +3,7 @@
 use super::address::{any_family, internet_address};
 use super::names;
 use super::netlink::form::Form;
-use super::netlink::{self, Speaks};
+use super::netlink::{self, Beginning, Speaks};
 use super::pen::Pen;
 use super::site::{Bytes, Site};
 use super::time::{self, Sense, Unit};
@@ -198,8 +198,12 @@ fn buffer<V: Values>(
     if shown == 0 || !first.is_readable() {
         return None;
     }
-    let messages = (first.whole(), length);
-    let told = speaks.and_then(|it| netlink::messages(pen.out, pen.values, it, messages));
+    let beginning = Beginning {
+        bytes: first.whole(),
+        length,
+        broken_at: None,
+    };
+    let told = speaks.and_then(|it| netlink::messages(pen.out, pen.values, it, beginning));
     if told.is_some() {
         return Some(());
     }

@@ -5,7 +5,7 @@ use super::form::{
     Attributes, Field, Form,
     Form::{
         Address, AnyWidth, At, Bits, Device, Hex, Id, Inner, Interface, Named, Number, Padding,
-        Port, Row, Rows, Structure, Task, Text,
+        Peer, Port, Row, Rows, Structure, Text,
     },
     Header,
 };
@@ -239,8 +239,8 @@ static NETLINK: Header = Header {
         ("ndiag_type", Named(1, &names::SOCKET_TYPES)),
         ("ndiag_protocol", Named(1, &names::NETLINK_PROTOCOLS)),
         ("ndiag_state", Named(1, &names::NETLINK_STATES)),
-        ("ndiag_portid", Task),
-        ("ndiag_dst_portid", Task),
+        ("ndiag_portid", Peer),
+        ("ndiag_dst_portid", Peer),
         ("ndiag_dst_group", Number(4)),
         ("ndiag_ino", INODE),
         ("ndiag_cookie", COOKIE),

@@ -31,8 +31,10 @@ pub(in crate::structs) enum Form {
     Id,
     /// A descriptor.
     Descriptor,
-    /// The port of a netlink socket, mostly the id of a process.
+    /// A process or thread.
     Task,
+    /// The port of a netlink socket, mostly the id of a process.
+    Peer,
     /// A device number.
     Device,
     /// So many values of the same form.
@@ -129,8 +131,8 @@ impl Form {
             | Self::Varying(size, _)
             | Self::Named(size, _)
             | Self::Padding(size) => size.into(),
-            Self::Interface | Self::Id | Self::Descriptor | Self::Task | Self::Device => 4,
-            Self::Address4 | Self::KernelVersion => 4,
+            Self::Interface | Self::Id | Self::Descriptor | Self::Task => 4,
+            Self::Address4 | Self::KernelVersion | Self::Device | Self::Peer => 4,
             Self::Pointer | Self::TextAt(_) => 8,
             Self::Name(size) | Self::Socket(size) | Self::HardwareOf(size) => size.into(),
             Self::NotZero(form) | Self::With(_, _, form) | Self::Changed(form) => form.size(),

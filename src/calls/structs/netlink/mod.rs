@@ -1,7 +1,8 @@
 //! Messages of netlink: lists of headers, each with what its type says.
 //!
 //! The form is strace's. Of a message of which only the beginning was read, that beginning is
-//! written, and dots in the place of all that is behind it.
+//! written, and dots in the place of all that is behind it; where no more of it can be read, the
+//! address of what cannot.
 
 use super::pen::Pen;
 use super::site::{Bytes, Site};
@@ -57,18 +58,28 @@ impl Speaks {
     }
 }
 
-/// Writes the messages of which these bytes are the beginning, and which have this length together;
-/// `None`, and nothing written, where not even the first header is there.
+/// What was read of messages.
+#[derive(Clone, Copy)]
+pub(crate) struct Beginning<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// How long they are together.
+    pub(crate) length: usize,
+    /// Where they stand, if those that follow the bytes cannot be read.
+    pub(crate) broken_at: Option<u64>,
+}
+
+/// Writes messages; `None`, and nothing written, where not even the first header is there.
 pub(crate) fn messages<V: Values>(
     out: &mut String,
     values: &mut V,
     speaks: Speaks,
-    (bytes, length): (&[u8], usize),
+    beginning: Beginning<'_>,
 ) -> Option<()> {
+    let Beginning { bytes, length, .. } = beginning;
     if length >= HEAD && bytes.len() < HEAD || speaks.0 == Some(libc::NETLINK_KOBJECT_UEVENT) {
         return None;
     }
-    let all = Span::new(bytes, length);
+    let all = Span::new(bytes, length).broken(beginning.broken_at);
     let mut writer = Writer {
         pen: &mut Pen { out, values },
         scope: Scope::default(),
@@ -232,7 +243,7 @@ fn payload<V: Values>(
         _ => return writer.hex(rest),
     };
     let Some(family) = rest.head(1).and_then(|bytes| bytes.u8(0)) else {
-        return writer.dots();
+        return writer.dots(rest);
     };
     let is_bare = rest.length() == 1 && speaks.0 == Some(libc::NETLINK_SOCK_DIAG);
     let is_request = told.flags & libc::NLM_F_REQUEST as u16 != 0;
@@ -269,7 +280,7 @@ fn error<V: Values>(
         return writer.hex(rest);
     }
     let Some(bytes) = rest.head(4 + HEAD) else {
-        return writer.dots();
+        return writer.dots(rest);
     };
     let about = rest.from(4);
     let is_capped = told.flags & NLM_F_CAPPED != 0;

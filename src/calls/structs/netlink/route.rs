@@ -219,7 +219,7 @@ pub(super) fn hops<V: Values>(writer: &mut Writer<'_, '_, V>, all: Span<'_>) -> 
 /// `struct rtvia`: an address of a family of its own.
 pub(super) fn via<V: Values>(writer: &mut Writer<'_, '_, V>, all: Span<'_>) -> Option<()> {
     let Some(family) = all.head(2).and_then(|bytes| bytes.u16(0)) else {
-        return writer.dots();
+        return writer.dots(all);
     };
     writer.text("{rtvia_family=");
     writer

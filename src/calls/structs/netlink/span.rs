@@ -8,13 +8,29 @@ pub(super) struct Span<'a> {
     /// What was read of it.
     bytes: &'a [u8],
     length: usize,
+    /// Where it stands, if what was not read of it cannot be read.
+    address: Option<u64>,
 }
 
 impl<'a> Span<'a> {
     /// The bytes of something that has this length; what was read behind its end is left out.
     pub(super) fn new(bytes: &'a [u8], length: usize) -> Self {
         let bytes = bytes.get(..length).unwrap_or(bytes);
-        Self { bytes, length }
+        Self {
+            bytes,
+            length,
+            address: None,
+        }
+    }
+
+    /// The same for what stands at this address and of which no more can be read.
+    pub(super) fn broken(self, address: Option<u64>) -> Self {
+        Self { address, ..self }
+    }
+
+    /// Where it stands, if not all of it can be read.
+    pub(super) fn unreadable(self) -> Option<u64> {
+        self.address.filter(|_| self.bytes.len() < self.length)
     }
 
     /// How long it is, whatever was read.
@@ -34,7 +50,7 @@ impl<'a> Span<'a> {
 
     /// No more than the first so many.
     pub(super) fn first(self, length: usize) -> Self {
-        Self::new(self.bytes, length.min(self.length))
+        Self::new(self.bytes, length.min(self.length)).broken(self.address)
     }
 
     /// From an offset to the end, nothing where it ends before.
@@ -42,6 +58,7 @@ impl<'a> Span<'a> {
         Self {
             bytes: self.bytes.get(offset..).unwrap_or_default(),
             length: self.length.saturating_sub(offset),
+            address: self.address.map(|address| address + offset as u64),
         }
     }
 }

@@ -27,7 +27,12 @@ fn captured() -> impl Iterator<Item = (Speaks, Vec<u8>, &'static str)> {
 
 fn written(speaks: Speaks, bytes: &[u8], length: usize) -> Option<String> {
     let mut out = String::new();
-    messages(&mut out, &mut Shown, speaks, (bytes, length))?;
+    let beginning = Beginning {
+        bytes,
+        length,
+        broken_at: None,
+    };
+    messages(&mut out, &mut Shown, speaks, beginning)?;
     Some(out)
 }
 
@@ -158,6 +163,48 @@ fn a_beginning_is_written_as_far_as_it_goes_and_dots_stand_for_the_rest() {
             let told = told.strip_suffix('"').unwrap_or(told);
             assert!(whole.starts_with(told), "{cut}\n{whole}");
         }
+    }
+}
+
+#[test]
+fn what_of_a_message_cannot_be_read_is_its_address() {
+    // RTM_GETLINK: of a device, with an attribute of eight bytes.
+    let header = [56, 0, 0, 0, 18, 0, 1, 3, 0, 0, 0, 0, 0, 0, 0, 0];
+    let device = [1, 0, 4, 3, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0];
+    let attributes = [12, 0, 3, 0, 97, 98, 99, 100, 101, 102, 103, 0, 8, 0, 1, 0];
+    let bytes = [&header[..], &device, &attributes].concat();
+    let there = |length| {
+        let beginning = Beginning {
+            bytes: &bytes[..length],
+            length: 56,
+            broken_at: Some(0x1000),
+        };
+        let mut out = String::new();
+        let speaks = Speaks(Some(libc::NETLINK_ROUTE));
+        messages(&mut out, &mut Shown, speaks, beginning)?;
+        let (_, behind) = out.split_once("nlmsg_pid=0}, ")?;
+        Some(behind.to_owned())
+    };
+    let device = "{ifi_family=AF_UNIX, ifi_type=ARPHRD_LOOPBACK, \
+                  ifi_index=if_nametoindex(\"lo\"), ifi_flags=IFF_UP, ifi_change=0}";
+    let name = "[{nla_len=12, nla_type=IFLA_IFNAME}";
+    for (length, told) in [
+        (15, None),
+        (16, Some("0x1010]".to_owned())),
+        (20, Some("{ifi_family=AF_UNIX, 0x1011}]".to_owned())),
+        (32, Some(format!("{device}, 0x1020]"))),
+        (
+            38,
+            Some(format!("{device}, [{name}, 0x1024], ... /* 0x102c */]]")),
+        ),
+        (
+            44,
+            Some(format!(
+                "{device}, [{name}, \"abcdefg\"], ... /* 0x102c */]]"
+            )),
+        ),
+    ] {
+        assert_eq!(there(length), told, "{length}");
     }
 }
 

@@ -3,7 +3,7 @@
 use super::super::Varying;
 use super::super::address::{any_family, internet_address, text_of};
 use super::super::site::Bytes;
-use super::form::Form;
+use super::form::{Form, size_of_fields};
 use super::route;
 use super::span::Span;
 use super::write::Writer;
@@ -24,6 +24,11 @@ impl<V: Values> Writer<'_, '_, V> {
             Form::Address => self.address_of(self.family(), value),
             Form::HardwareOf(_) => self.hardware(value),
             _ if value.length() < size => self.hex(value),
+            Form::Structure(fields, _) | Form::Inner(fields)
+                if value.first(size_of_fields(fields)).unreadable().is_some() =>
+            {
+                self.dots(value)
+            }
             Form::Structure(fields, _) => self.structure(fields, value),
             Form::Rows(form, names) => self.row(value, *form, names),
             Form::Nested(attributes) => self.attributes(attributes, value),
@@ -47,12 +52,12 @@ impl<V: Values> Writer<'_, '_, V> {
             Form::AnyWidth(_) if value.length() > 8 => self.hex(value),
             Form::AnyWidth(form) => match value.head(value.length()) {
                 Some(bytes) => self.scalar(*form, bytes),
-                None => self.dots(),
+                None => self.dots(value),
             },
             Form::Bytes | Form::Padding(_) => self.hex(value),
             _ => match value.head(size) {
                 Some(bytes) => self.scalar(form, bytes),
-                None => self.dots(),
+                None => self.dots(value),
             },
         }
     }
@@ -130,7 +135,9 @@ impl<V: Values> Writer<'_, '_, V> {
             }
             Form::Socket(_) => return any_family(self.pen, bytes),
             Form::Changed(form) => return self.scalar(*form, bytes),
-            Form::Task => self.pen.task(bytes.i32(0)?),
+            // The kernel chooses such ports, which are no processes.
+            Form::Peer if bytes.i32(0)? < 0 => self.pen.number(number),
+            Form::Task | Form::Peer => self.pen.task(bytes.i32(0)?),
             Form::Device => self.pen.constants(&names::DEVICE, number),
             Form::Row(_, form) => {
                 return self.row(Span::new(bytes.whole(), size), *form, None);
@@ -161,6 +168,9 @@ impl<V: Values> Writer<'_, '_, V> {
     fn row(&mut self, all: Span<'_>, form: Form, places: Option<&'static Constants>) -> Option<()> {
         let size = form.size();
         let count = all.length().checked_div(size)?;
+        if all.first(size).unreadable().is_some() {
+            return self.dots(all);
+        }
         let mut whole = Some(());
         self.text("[");
         for place in 0..count {
@@ -169,7 +179,7 @@ impl<V: Values> Writer<'_, '_, V> {
             }
             let one = all.from(place * size).first(size);
             if one.head(size).is_none() {
-                whole = self.dots();
+                whole = self.rest(one);
                 break;
             }
             if let Some(places) = places {
@@ -196,6 +206,9 @@ impl<V: Values> Writer<'_, '_, V> {
 
     /// A string, of which the zero byte is no part; dots where it has none.
     fn string(&mut self, value: Span<'_>) -> Option<()> {
+        if value.unreadable().is_some() {
+            return self.dots(value);
+        }
         let (bytes, is_whole) = value.read();
         let text = bytes.strip_suffix(&[0]).filter(|_| is_whole);
         self.pen.string(text.unwrap_or(bytes));
@@ -206,6 +219,9 @@ impl<V: Values> Writer<'_, '_, V> {
     }
 
     fn kind(&mut self, value: Span<'_>) -> Option<()> {
+        if value.unreadable().is_some() {
+            return self.dots(value);
+        }
         let (bytes, is_whole) = value.read();
         let end = bytes.iter().position(|byte| *byte == 0);
         let text = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or(bytes);
@@ -224,7 +240,7 @@ impl<V: Values> Writer<'_, '_, V> {
             return self.hex(value);
         }
         if !is_whole {
-            return self.dots();
+            return self.dots(value);
         }
         let is_common =
             bytes.iter().all(|byte| *byte == 0) || bytes.iter().all(|byte| *byte == 255);
@@ -239,6 +255,9 @@ impl<V: Values> Writer<'_, '_, V> {
 
     /// Bytes in hex.
     pub(super) fn hex(&mut self, value: Span<'_>) -> Option<()> {
+        if value.unreadable().is_some() {
+            return self.dots(value);
+        }
         let (bytes, is_whole) = value.read();
         self.text("\"");
         for byte in bytes {

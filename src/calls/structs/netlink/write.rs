@@ -63,9 +63,24 @@ impl<V: Values> Writer<'_, '_, V> {
         names::ADDRESS_FAMILIES.find(family).unwrap_or_default()
     }
 
-    /// The end of what was read.
-    pub(super) fn dots(&mut self) -> Option<()> {
+    /// The end of what was read: dots in the place of a value, or its address where it cannot be
+    /// read.
+    pub(super) fn dots(&mut self, value: Span<'_>) -> Option<()> {
+        match value.unreadable() {
+            Some(address) => self.pen.address(address),
+            None => self.text("..."),
+        }
+        None
+    }
+
+    /// The same in the place of all further elements of a list.
+    pub(super) fn rest(&mut self, value: Span<'_>) -> Option<()> {
         self.text("...");
+        if let Some(address) = value.unreadable() {
+            self.text(" /* ");
+            self.pen.address(address);
+            self.text(" */");
+        }
         None
     }
 
@@ -84,7 +99,10 @@ impl<V: Values> Writer<'_, '_, V> {
                 break self.hex(rest);
             }
             if rest.head(head).is_none() {
-                break self.dots();
+                break match is_list {
+                    true => self.rest(rest),
+                    false => self.dots(rest),
+                };
             }
             let length = length_of(rest).unwrap_or(usize::MAX);
             let behind = rest.from(length.checked_next_multiple_of(4).unwrap_or(usize::MAX));
@@ -97,8 +115,8 @@ impl<V: Values> Writer<'_, '_, V> {
             match (is_whole, has_next) {
                 (Some(()), true) => self.text(", "),
                 (None, true) => {
-                    self.text(", ...");
-                    break None;
+                    self.text(", ");
+                    break self.rest(behind);
                 }
                 (whole, false) => break whole,
             }
@@ -120,6 +138,17 @@ impl<V: Values> Writer<'_, '_, V> {
             self.text(", ...}");
             return Some(());
         }
+        if all.first(size).unreadable().is_some() {
+            let ([family, ..], behind) = (header.fields, all.from(1)) else {
+                return self.dots(all);
+            };
+            self.text("{");
+            self.fields(std::slice::from_ref(family), all)?;
+            self.text(", ");
+            self.dots(behind);
+            self.text("}");
+            return None;
+        }
         let whole = self.structure(header.fields, all.first(size));
         let rest = all.from(size.next_multiple_of(ATTRIBUTE_HEAD));
         match header.attributes {
@@ -127,7 +156,7 @@ impl<V: Values> Writer<'_, '_, V> {
                 self.text(", ");
                 match whole {
                     Some(()) => self.attributes(attributes, rest),
-                    None => self.dots(),
+                    None => self.dots(rest),
                 }
             }
             _ => whole,
@@ -159,7 +188,7 @@ impl<V: Values> Writer<'_, '_, V> {
                     self.text(", ");
                 }
                 if rest.head(size).is_none() {
-                    return self.dots();
+                    return self.dots(rest);
                 }
                 let length = match form {
                     Form::HardwareOf(_) => all.from(place - 2).head(2)?.u16(0)?.into(),
@@ -209,7 +238,7 @@ impl<V: Values> Writer<'_, '_, V> {
     ) -> Option<()> {
         if family == "AF_INET6" && value.length() >= 16 {
             let Some(bytes) = value.head(16) else {
-                return self.dots();
+                return self.dots(value);
             };
             self.internet6(bytes.array(0)?, Some(name));
             return Some(());
