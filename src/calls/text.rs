@@ -5,11 +5,13 @@
 //! shows them raw to a person and normalised to a snapshot.
 
 use super::constants::{permissions, write_constants, write_signal};
-use super::files::Lookup;
+use super::files::{self, Lookup};
 use super::kinds::{ArgKind, ReturnKind};
 use super::mappings::Place;
 use super::memory_text::{UNREAD, buffer, string, strings, structure};
+use super::names::Abi;
 use super::numerals::{decimal, hex, hex_or_zero, unsigned, write_escaped, write_string};
+use super::relatives;
 use super::structs::{Varying, write_result_details};
 use super::{Call, Entry, Outcome, Signature, errno};
 
@@ -128,6 +130,9 @@ pub fn write_argument(
     let word = call.entry.args().and_then(|args| args.get(place));
     let word = word.copied().unwrap_or_default();
     match kind {
+        ArgKind::Fd if word as i32 == libc::AT_FDCWD && !may_be_here(call, place) => {
+            decimal(out, libc::AT_FDCWD.into());
+        }
         ArgKind::Fd => descriptor(out, word as i32, call.files.argument(place), values),
         ArgKind::Address if word != 0 => values.mapping(word, call.places.argument(place), out),
         ArgKind::Path | ArgKind::Text => string(out, call, place, word, values),
@@ -136,6 +141,19 @@ pub fn write_argument(
         ArgKind::Struct(kind) => structure(out, call, (place, word), kind, values),
         _ => write_word(out, kind, word, values),
     }
+}
+
+/// Whether a descriptor may stand for the working directory.
+fn may_be_here(call: &Call, place: usize) -> bool {
+    let words = call.entry.args();
+    let native = call
+        .name()
+        .map(|name| relatives::natives(Abi::native(), name));
+    let name = native
+        .and_then(|names| names.first().copied())
+        .or(call.name());
+    name.zip(words)
+        .is_none_or(|(name, words)| files::may_be_here(name, place, words))
 }
 
 /// Writes an argument of which only what was read is known.

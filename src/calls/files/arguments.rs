@@ -179,6 +179,18 @@ pub(super) fn descriptors(name: &str) -> u8 {
     found.map_or(0, |(mask, _)| *mask)
 }
 
+/// Whether an argument that is a descriptor may say `AT_FDCWD`: for others that number is a
+/// descriptor that there is not.
+pub(in super::super) fn may_be_here(name: &str, place: usize, words: &[u64; 6]) -> bool {
+    const FSCONFIG_SET_FD: u32 = 5;
+    let is_of_path = |path: &PathArgument| path.directory.map(usize::from) == Some(place);
+    match (name, place) {
+        ("open_by_handle_at", 0) => true,
+        ("fsconfig", 4) => words.get(1).copied().unwrap_or_default() as u32 != FSCONFIG_SET_FD,
+        _ => paths(name).iter().any(is_of_path),
+    }
+}
+
 /// Which arguments are paths, and from where.
 pub(super) fn paths(name: &str) -> &'static [PathArgument] {
     const fn here(path: u8) -> PathArgument {

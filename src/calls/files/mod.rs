@@ -42,6 +42,7 @@ mod unseen;
 mod way;
 
 pub use super::tree::needed as naming;
+pub(super) use arguments::may_be_here;
 pub use calls::needed;
 pub use climbing::MOVING;
 pub use code::{Code, CodeRole};

@@ -105,10 +105,16 @@ fn internet6<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     match bytes.u32(24)? {
         // The loopback device is the first in every network namespace (LOOPBACK_IFINDEX); the names
         // of others are not known here.
-        1 if address.is_unicast_link_local() => pen.text("if_nametoindex(\"lo\")"),
+        1 if is_of_link(address) => pen.text("if_nametoindex(\"lo\")"),
         scope => pen.number(scope),
     }
     Some(())
+}
+
+/// Whether an address means something only together with a device, of one or of many.
+fn is_of_link(address: Ipv6Addr) -> bool {
+    let [first, ..] = address.segments();
+    address.is_unicast_link_local() || first & 0xff0f == 0xff02
 }
 
 /// As inet_ntop(3) writes it, which differs from Rust's form for addresses that embed one of

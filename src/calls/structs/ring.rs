@@ -2,7 +2,7 @@
 
 use super::message;
 use super::netlink::form::Form::{
-    self, Descriptor, Hex, Inner, Named, NotZero, Number, Padding, Pointer, Row, Signed, With,
+    self, Descriptor, Hex, Id, Inner, Named, NotZero, Number, Padding, Pointer, Row, With,
 };
 use super::netlink::form::{Field, size_of_fields};
 use super::netlink::plain;
@@ -105,7 +105,7 @@ const RESOURCES_UPDATE: Given = Given::One(&[
 ]);
 /// `struct io_uring_rsrc_update`, whose offset the kernel chooses where it is -1.
 const DESCRIPTORS: Given = Given::Each(Inner(&[
-    ("offset", Signed(4)),
+    ("offset", Id),
     ("resv", NotZero(&Hex(4))),
     ("data", Descriptor),
     ("", Padding(4)),

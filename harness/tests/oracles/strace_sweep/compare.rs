@@ -249,7 +249,7 @@ fn names(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     words
         .filter(|word| word.starts_with(|c: char| c.is_ascii_uppercase() || c == '_'))
-        .filter(|word| word.len() > 1 && *word != "NULL" && *word != "AT_FDCWD")
+        .filter(|word| word.len() > 1 && *word != "NULL")
         .collect()
 }
 

@@ -22,6 +22,8 @@ const KNOWN: &[(&str, usize, Option<u64>, &str)] = &[
     ("bpf", 0, None, "BPF_MAP_CREATE|BPF_COMMON_ATTRS"),
     ("io_uring_register", 1, None, "IORING_REGISTER_BUFFERS|"),
     ("sched_setscheduler", 1, None, "SCHED_OTHER|"),
+    // The kernel takes it for the working directory (`get_path_anchor()`), as of other calls.
+    ("open_by_handle_at", 0, None, "AT_FDCWD"),
     // strace 6.1 knows these attributes of mount_setattr(2) only.
     ("fsmount", 2, None, "MOUNT_ATTR_"),
     // strace's is an older name.

@@ -132,3 +132,60 @@ fn of_what_bpf_is_given_no_more_is_told_than_the_kernel_looks_at() {
     assert_eq!(given(99, &[1]), "0x9000");
     assert_eq!(given(0, &[]), "0x9000");
 }
+
+#[test]
+fn an_address_of_many_on_a_link_names_the_loopback_device() {
+    let scope = |first: [u8; 2]| {
+        let mut bytes = [0; 28];
+        bytes[0] = libc::AF_INET6 as u8;
+        bytes[8..10].copy_from_slice(&first);
+        bytes[24] = 1;
+        let text = shown(
+            &made("connect", [3, 0x9000, 28, 0, 0, 0], (1, &[&bytes], &[])),
+            1,
+        );
+        let (_, scope) = text.split_once("sin6_scope_id=").expect("a scope");
+        scope.to_owned()
+    };
+    let name = "if_nametoindex(\"lo\")}";
+    assert_eq!(scope([0xfe, 0x80]), name);
+    assert_eq!(scope([0xff, 0x02]), name);
+    assert_eq!(scope([0xff, 0x42]), name);
+    assert_eq!(scope([0xff, 0x05]), "1}");
+    assert_eq!(scope([0x20, 0x01]), "1}");
+}
+
+#[test]
+fn the_offset_of_a_registered_descriptor_is_negative_only_where_the_kernel_chooses_it() {
+    let told = |offset: u32| {
+        let words = [offset, 0, 5, 0];
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.resize(4096, 0);
+        let call = made(
+            "io_uring_register",
+            [3, 20, 0x9000, 1, 0, 0],
+            (2, &[&bytes], &[]),
+        );
+        written(&call, 2, ArgKind::Struct(StructKind::Registration))
+    };
+    assert_eq!(told(u32::MAX), "[{offset=-1, data=5}]");
+    assert_eq!(told(0xbb40_e64d), "[{offset=3141592653, data=5}]");
+}
+
+#[test]
+fn the_working_directory_is_named_only_where_a_path_is_relative_to_it() {
+    let told = |name: &'static str, place: usize, words: [u64; 6]| {
+        written(&made(name, words, (5, &[], &[])), place, ArgKind::Fd)
+    };
+    let here = libc::AT_FDCWD as u32 as u64;
+    let of_first = [here, 0, 0, 0, 0, 0];
+    for name in ["openat", "open_by_handle_at", "move_mount", "statx"] {
+        assert_eq!(told(name, 0, of_first), "AT_FDCWD", "{name}");
+    }
+    for name in ["fsmount", "fsconfig", "readahead", "read", "fchdir"] {
+        assert_eq!(told(name, 0, of_first), "-100", "{name}");
+    }
+    assert_eq!(told("move_mount", 2, [3, 0, here, 0, 0, 0]), "AT_FDCWD");
+    assert_eq!(told("fsconfig", 4, [3, 3, 0, 0, here, 0]), "AT_FDCWD");
+    assert_eq!(told("fsconfig", 4, [3, 5, 0, 0, here, 0]), "-100");
+}
