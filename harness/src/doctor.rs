@@ -18,6 +18,20 @@ use trace_harness::plan::{CallSource, MOST_CALLS, MemoryReader, Reach};
 use trace_harness::run::{Bench, LIMITS_OF_COPIES, LIMITS_OF_OWN_CALLS};
 use trace_harness::scenario::{Architecture, Feature};
 
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Print what a kernel of one's own takes as a guest, a fragment of its configuration for the
+    /// kernel's scripts/kconfig/merge_config.sh, and look at nothing here
+    #[arg(long, value_name = "ARCH", value_parser = arch)]
+    kernel_config: Option<Architecture>,
+}
+
+fn arch(word: &str) -> Result<Architecture, String> {
+    let all = Architecture::ALL.iter();
+    let found = all.copied().find(|arch| arch.word() == word);
+    found.ok_or_else(|| "it is amd64 or arm64".to_owned())
+}
+
 /// One line of the report.
 struct Finding {
     what: &'static str,
@@ -27,7 +41,11 @@ struct Finding {
     needed: bool,
 }
 
-pub(crate) fn main() -> u8 {
+pub(crate) fn main(arguments: &Arguments) -> u8 {
+    if let Some(arch) = arguments.kernel_config {
+        let text = trace_harness::matrix::fragment(arch);
+        return out::ended(out::print(&text), status::PASSED, status::USAGE);
+    }
     let host = Host::running();
     let findings = examine(&host);
     let mut is_fit = true;

@@ -111,7 +111,7 @@ enum Command {
     #[command(hide = true)]
     VmInit,
     /// Say what this machine allows, and what to do about the rest
-    Doctor,
+    Doctor(doctor::Arguments),
     /// Print the JSON schema of scenario files, for editors
     Schema,
     /// Print a shell's completions of this command line
@@ -137,7 +137,7 @@ impl Command {
             Self::Check(_) | Self::Crash(_) | Self::Sweep(_) | Self::Policy(_) => true,
             Self::Trace(_) | Self::Record(_) | Self::Stat(_) => true,
             // It reads the formats of this machine's events.
-            Self::Events(_) | Self::Diff(_) | Self::Doctor => true,
+            Self::Events(_) | Self::Diff(_) | Self::Doctor(_) => true,
             Self::Inject(_) | Self::Script(_) | Self::Dump(_) | Self::Review(_) => false,
             Self::Merge(_) | Self::Matrix(_) | Self::Vm(_) | Self::VmInit => false,
             Self::Schema | Self::Completions(_) | Self::Man(_) => false,
@@ -196,7 +196,7 @@ fn main() -> ExitCode {
         Command::Diff(arguments) => diff::main(arguments),
         Command::Vm(arguments) => vm::main(arguments),
         Command::VmInit => vm::init(),
-        Command::Doctor => doctor::main(),
+        Command::Doctor(arguments) => doctor::main(arguments),
         Command::Schema => schema::main(),
         Command::Completions(arguments) => completions::main(arguments),
         Command::Man(arguments) => man::main(arguments),

@@ -6,42 +6,13 @@
 
 use super::kernel::Kernel;
 use super::modules::Module;
+use super::options::{TO_BOOT, TO_READ_DISK, TO_SHARE, Wanted, of_machine};
 use super::packed::{self, MOST};
+use crate::scenario::Architecture;
 use perf_records::units::shown_path;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// An option, and what it is for.
-pub(super) type Wanted = (&'static str, &'static str);
-
-/// What a guest takes to run a command.
-pub(super) const TO_BOOT: &[Wanted] = &[
-    ("BLK_DEV_INITRD", "an initramfs"),
-    ("BINFMT_ELF", "programs"),
-    ("PROC_FS", "facts of processes"),
-    ("SYSFS", "facts of devices"),
-    ("TMPFS", "writes that stay in the guest"),
-    ("DEVTMPFS", "device files"),
-    ("PCI", "devices"),
-    ("VIRTIO_PCI", "devices"),
-    ("VIRTIO_CONSOLE", "the line to the host"),
-];
-
-/// What it takes to read the host's files.
-pub(super) const TO_SHARE: &[Wanted] = &[
-    ("NET_9P", "the host's files"),
-    ("NET_9P_VIRTIO", "the host's files"),
-    ("9P_FS", "the host's files"),
-    ("OVERLAY_FS", "writes that stay in the guest"),
-];
-
-/// What it takes to read files of its own on a disk.
-pub(super) const TO_READ_DISK: &[Wanted] = &[
-    ("VIRTIO_BLK", "the disk with its files"),
-    ("EXT4_FS", "the files on the disk"),
-    ("OVERLAY_FS", "writes that stay in the guest"),
-];
 
 /// The module of each of these options.
 const MODULES_OF_SHARE: [(&str, &str); 4] = [
@@ -51,23 +22,12 @@ const MODULES_OF_SHARE: [(&str, &str); 4] = [
     ("OVERLAY_FS", "overlay"),
 ];
 
-/// What tells why a guest does not come up, on a PC.
-const TO_SPEAK: &[Wanted] = &[("SERIAL_8250_CONSOLE", "the console")];
-
-/// What scenarios take beside.
-pub(super) const TO_TRACE: &[Wanted] = &[
-    ("PERF_EVENTS", "events"),
-    ("FTRACE", "tracepoints"),
-    ("FTRACE_SYSCALLS", "the tracepoints of calls"),
-    ("BPF_SYSCALL", "what calls read and write"),
-    ("NAMESPACES", "a world of its own"),
-];
-
 /// A kernel's configuration, and where it was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Config {
     options: BTreeMap<String, String>,
     from: String,
+    arch: Architecture,
 }
 
 impl Config {
@@ -77,21 +37,25 @@ impl Config {
         if let Some(file) = beside
             && let Ok(text) = std::fs::read_to_string(&file)
         {
-            return Self::read(&text, shown_path(&file));
+            return Self::read(&text, shown_path(&file), kernel.arch);
         }
         let image = std::fs::read(&kernel.image).ok()?;
         let from = format!("within {}", shown_path(&kernel.image));
-        Self::read(&embedded(&image)?, from)
+        Self::read(&embedded(&image)?, from, kernel.arch)
     }
 
     /// Reads lines as `CONFIG_X=y`; `None` if there is none.
-    fn read(text: &str, from: String) -> Option<Self> {
+    fn read(text: &str, from: String, arch: Architecture) -> Option<Self> {
         let lines = text.lines().filter_map(|line| line.strip_prefix("CONFIG_"));
         let options: BTreeMap<String, String> = lines
             .filter_map(|line| line.split_once('='))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
-        (!options.is_empty()).then_some(Self { options, from })
+        (!options.is_empty()).then_some(Self {
+            options,
+            from,
+            arch,
+        })
     }
 
     /// Says which of these options the kernel lacks; `None` if none. A module is there only with a
@@ -107,8 +71,13 @@ impl Config {
             }
         }
         let from = &self.from;
-        let lacking = (!lacking.is_empty())
-            .then(|| format!("its configuration ({from}) lacks {}", lacking.join(", ")));
+        let lacking = (!lacking.is_empty()).then(|| {
+            format!(
+                "its configuration ({from}) lacks {}; all that it takes: harness doctor --kernel-config {}",
+                lacking.join(", "),
+                self.arch.word()
+            )
+        });
         let modules = (!modules.is_empty()).then(|| {
             format!(
                 "of its configuration ({from}) these are modules, and the list names no `modules`: {}",
@@ -127,9 +96,9 @@ impl Config {
         has_disk: bool,
     ) -> Option<String> {
         let disk = has_disk.then_some(TO_READ_DISK);
-        let speaks = self.options.contains_key("X86").then_some(TO_SPEAK);
+        let machine = Some(of_machine(self.arch));
         let shares = shares.then_some(TO_SHARE);
-        let wanted: Vec<&[Wanted]> = [Some(TO_BOOT), shares, disk, speaks]
+        let wanted: Vec<&[Wanted]> = [Some(TO_BOOT), machine, shares, disk]
             .into_iter()
             .flatten()
             .collect();
@@ -148,16 +117,18 @@ impl Config {
 }
 
 /// Finds the configuration beside an image: `config-X` of `vmlinuz-X`, `config` or `.config`, also
-/// that of the tree that a bzImage was built in.
+/// that of the tree that a kernel was built in.
 fn beside(image: &Path) -> Option<PathBuf> {
     let folder = image.parent()?;
     let name = image.file_name()?.to_string_lossy();
     let of_name = name
         .split_once('-')
         .map(|(_, release)| folder.join(format!("config-{release}")));
-    let tree = folder
-        .ends_with("arch/x86/boot")
-        .then(|| folder.join("../../../.config"));
+    let is_of_tree = ["arch/x86/boot", "arch/arm64/boot"]
+        .iter()
+        .any(|place| folder.ends_with(place));
+    let root = folder.ancestors().nth(3).filter(|_| is_of_tree);
+    let tree = root.map(|root| root.join(".config"));
     let there = ["config", ".config"].map(|name| folder.join(name));
     let all = of_name.into_iter().chain(there).chain(tree);
     all.into_iter().find(|path| path.is_file())
@@ -217,20 +188,20 @@ mod tests {
 
     #[test]
     fn what_is_lacking_is_told_from_what_is_a_module() {
-        let config = Config::read(TEXT, "here".to_owned()).unwrap();
+        let config = Config::read(TEXT, "here".to_owned(), Architecture::Amd64).unwrap();
         let wanted: &[Wanted] = &[("PCI", "a"), ("VIRTIO_PCI", "b"), ("9P_FS", "c")];
         let lacks = |has_modules| config.lacks(&[wanted], has_modules).unwrap();
         assert_eq!(
             lacks(true),
-            "its configuration (here) lacks CONFIG_VIRTIO_PCI (b)"
+            "its configuration (here) lacks CONFIG_VIRTIO_PCI (b); all that it takes: harness doctor --kernel-config amd64"
         );
         assert_eq!(
             lacks(false),
-            "its configuration (here) lacks CONFIG_VIRTIO_PCI (b); of its configuration (here) these are \
-             modules, and the list names no `modules`: CONFIG_9P_FS"
+            "its configuration (here) lacks CONFIG_VIRTIO_PCI (b); all that it takes: harness doctor \
+             --kernel-config amd64; of its configuration (here) these are modules, and the list names no `modules`: CONFIG_9P_FS"
         );
         assert_eq!(config.lacks(&[&[("PCI", "a")]], true), None);
-        assert_eq!(Config::read("", String::new()), None);
+        assert_eq!(Config::read("", String::new(), Architecture::Amd64), None);
     }
 
     #[test]
@@ -240,7 +211,7 @@ mod tests {
             let line =
                 |((option, _), value): (&(&str, &str), &str)| format!("CONFIG_{option}={value}\n");
             let text: String = options.map(line).collect();
-            Config::read(&text, "here".to_owned()).unwrap()
+            Config::read(&text, "here".to_owned(), Architecture::Amd64).unwrap()
         };
         let module = |name: &str| Module {
             name: name.to_owned(),
@@ -252,7 +223,7 @@ mod tests {
         assert!(with(["m"; 4]).lacks_share(&modules[1..]));
         assert!(with(["y", "y", "n", "y"]).lacks_share(&modules));
         assert!(
-            Config::read(TEXT, String::new())
+            Config::read(TEXT, String::new(), Architecture::Amd64)
                 .unwrap()
                 .lacks_share(&modules)
         );
@@ -262,14 +233,17 @@ mod tests {
     fn the_configuration_lies_beside_the_image_or_above_the_tree_that_it_was_built_in() {
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path);
-        std::fs::create_dir_all(at("linux/arch/x86/boot")).unwrap();
-        for file in ["vmlinuz-6.1", "config-6.1", "config-6.2", "linux/.config"] {
+        for file in ["vmlinuz-6.1", "config-6.1", "config-6.2"] {
             std::fs::write(at(file), TEXT).unwrap();
         }
         assert_eq!(beside(&at("vmlinuz-6.1")), Some(at("config-6.1")));
         assert_eq!(beside(&at("bzImage")), None);
-        let built = beside(&at("linux/arch/x86/boot/bzImage")).unwrap();
-        let real = std::fs::canonicalize(built).unwrap();
-        assert_eq!(real, std::fs::canonicalize(at("linux/.config")).unwrap());
+        for (boot, image) in [("arch/x86/boot", "bzImage"), ("arch/arm64/boot", "Image")] {
+            let boot = at("linux").join(boot);
+            std::fs::create_dir_all(&boot).unwrap();
+            std::fs::write(at("linux/.config"), TEXT).unwrap();
+            assert_eq!(beside(&boot.join(image)), Some(at("linux/.config")));
+        }
+        assert_eq!(beside(&at("linux/boot/bzImage")), None);
     }
 }

@@ -9,7 +9,7 @@ use super::frame::Frame;
 use super::job::{Orders, os};
 use super::port;
 use super::relay::Relays;
-use super::root::{InitError, attach, failed, root};
+use super::root::{InitError, attach, failed, lacking, root};
 use super::trouble::OF_INIT;
 use super::{MODULES, ORDERS, TIMES};
 use nix::mount::MsFlags;
@@ -25,6 +25,7 @@ use perf_records::units::shown_path;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -110,7 +111,9 @@ fn serve(port: &Port) -> Result<ExitKind, InitError> {
         .map_err(failed("cannot understand the orders"))?;
     root(&orders)?;
     kernels_own(&orders)?;
-    loopback().map_err(failed("cannot bring the loopback interface up"))?;
+    // The standard library starts programs over such a pair.
+    UnixStream::pair().map_err(lacking("cannot make sockets: the kernel lacks CONFIG_UNIX"))?;
+    loopback().map_err(lacking("cannot bring the loopback interface up"))?;
     sethostname("guest").map_err(failed("cannot set the name of the guest"))?;
     for (resource, soft, hard) in [
         (Resource::RLIMIT_NOFILE, 1024, 524_288),

@@ -24,7 +24,7 @@ pub(super) const OF_KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
 #[error("{what}")]
 pub(super) struct InitError {
     what: String,
-    /// Whether it is a file system that a kernel may lack.
+    /// Whether it is what a kernel may lack.
     pub(super) is_lack: bool,
     source: io::Error,
 }
@@ -35,6 +35,15 @@ pub(super) fn failed<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce
         what,
         is_lack: false,
         source: source.into(),
+    }
+}
+
+/// As [`failed`], of what a kernel may lack.
+pub(super) fn lacking<E: Into<io::Error>>(what: impl Into<String>) -> impl FnOnce(E) -> InitError {
+    let failed = failed(what);
+    move |source| InitError {
+        is_lack: true,
+        ..failed(source)
     }
 }
 
@@ -95,9 +104,8 @@ fn share() -> Result<(), InitError> {
 fn disk() -> Result<PathBuf, InitError> {
     let at = "/disk";
     fs::create_dir_all(at).map_err(failed(format!("cannot make {at}")))?;
-    let device = Host::running().disk(DISK).ok_or_else(|| InitError {
-        is_lack: true,
-        ..failed("there is no disk with the guest's files: the kernel lacks CONFIG_VIRTIO_BLK")(
+    let device = Host::running().disk(DISK).ok_or_else(|| {
+        lacking("there is no disk with the guest's files: the kernel lacks CONFIG_VIRTIO_BLK")(
             io::Error::from(io::ErrorKind::NotFound),
         )
     })?;

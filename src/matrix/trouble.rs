@@ -331,7 +331,9 @@ impl Console {
 
 #[cfg(test)]
 mod tests {
+    use super::super::options::fragment;
     use super::*;
+    use crate::scenario::Architecture;
 
     fn kernel(modules: Option<&str>) -> Kernel {
         Kernel::of_image("own", "bzImage", modules)
@@ -405,29 +407,44 @@ mod tests {
             std::fs::write(folder.path().join("config-own"), config).unwrap();
             not_booted.hint(Some(&kernel))
         };
-        let (boot, share) = (
-            super::super::config::TO_BOOT,
-            super::super::config::TO_SHARE,
-        );
-        let all = boot.iter().chain(share).map(|(name, _)| *name);
-        let all: String = all
-            .chain(["SERIAL_8250_CONSOLE"])
-            .map(|name| format!("CONFIG_{name}=y\n"))
-            .collect();
+        let all = fragment(kernel.arch);
         assert_eq!(hint(&all), None);
+        let named = |said: &str| {
+            let lacks = said.split_once("lacks ").unwrap().1.to_owned();
+            lacks
+                .split_once("; all that it takes")
+                .unwrap()
+                .0
+                .to_owned()
+        };
+        // A 32-bit kernel boots as any other, and no program of the guest runs on it.
+        for (option, what) in [
+            ("64BIT", "64-bit programs"),
+            ("UNIX", "starts of programs"),
+            ("TTY", "the console"),
+            ("SERIAL_8250_CONSOLE", "the console"),
+            ("PCI", "devices"),
+        ] {
+            let said = hint(&all.replace(&format!("CONFIG_{option}=y\n"), "")).unwrap();
+            assert_eq!(named(&said), format!("CONFIG_{option} ({what})"));
+            assert!(
+                said.ends_with("harness doctor --kernel-config amd64"),
+                "{said}"
+            );
+        }
         // Another machine has another console.
-        let silent = all.replace("CONFIG_SERIAL_8250_CONSOLE=y\n", "");
-        assert_eq!(hint(&silent), None);
-        let silent = hint(&format!("{silent}CONFIG_X86=y\n")).unwrap();
+        let mut arm = kernel.clone();
+        arm.arch = Architecture::Arm64;
+        let said = not_booted.hint(Some(&arm)).unwrap();
         assert!(
-            silent.ends_with("lacks CONFIG_SERIAL_8250_CONSOLE (the console)"),
-            "{silent}"
+            said.contains("CONFIG_SERIAL_AMBA_PL011_CONSOLE (the console)"),
+            "{said}"
         );
+        std::fs::write(folder.path().join("config-own"), fragment(arm.arch)).unwrap();
+        assert_eq!(not_booted.hint(Some(&arm)), None);
         let said = hint(&all.replace("CONFIG_NET_9P_VIRTIO=y\n", "")).unwrap();
-        let lacks = "lacks CONFIG_NET_9P_VIRTIO (the host's files); without 9p and overlays, name ";
-        assert!(said.contains(lacks), "{said}");
-        let said = hint(&all.replace("CONFIG_PCI=y\n", "")).unwrap();
-        assert!(said.ends_with("lacks CONFIG_PCI (devices)"), "{said}");
+        assert_eq!(named(&said), "CONFIG_NET_9P_VIRTIO (the host's files)");
+        assert!(said.contains("; without 9p and overlays, name "), "{said}");
     }
 
     #[test]

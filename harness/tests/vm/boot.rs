@@ -1,6 +1,6 @@
 //! Kernels that do not come up, and guests with hardware of their own.
 
-use super::{HARNESS, can_tell, scenarios, text, unpacked};
+use super::{HARNESS, NEW, can_tell, scenarios, text, unpacked, vm};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -94,6 +94,36 @@ fn a_kernel_that_does_not_come_up_says_so_by_its_console_and_not_after_a_minute_
             "{kernel}: {said}"
         );
         assert!(last.contains(hint), "{kernel}: {said}");
+    }
+}
+
+#[test]
+fn each_option_that_doctor_prints_for_a_kernel_is_one_that_debians_kernel_has() {
+    if !can_tell() {
+        return;
+    }
+    let script = "cat /boot/config-$(uname -r)";
+    let output = vm(NEW, &[], &["sh", "-c", script]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let config = text(&output.stdout);
+    let printed = Command::new(HARNESS)
+        .args(["doctor", "--kernel-config", "amd64"])
+        .output()
+        .expect("the harness runs");
+    assert_eq!(printed.status.code(), Some(0), "{}", text(&printed.stderr));
+    let printed = text(&printed.stdout);
+    let options = printed.lines().filter(|line| !line.starts_with('#'));
+    let options: Vec<&str> = options
+        .map(|line| line.strip_suffix("=y").expect("an option that is set"))
+        .collect();
+    assert!(options.contains(&"CONFIG_FTRACE_SYSCALLS"), "{printed}");
+    for option in options {
+        let is_set = |line: &str| {
+            ["=y", "=m"]
+                .iter()
+                .any(|it| line == format!("{option}{it}"))
+        };
+        assert!(config.lines().any(is_set), "{option}");
     }
 }
 
