@@ -145,15 +145,15 @@ pub fn write_argument(
 
 /// Whether a descriptor may stand for the working directory.
 fn may_be_here(call: &Call, place: usize) -> bool {
-    let words = call.entry.args();
-    let native = call
-        .name()
-        .map(|name| relatives::natives(Abi::native(), name));
-    let name = native
-        .and_then(|names| names.first().copied())
-        .or(call.name());
-    name.zip(words)
-        .is_none_or(|(name, words)| files::may_be_here(name, place, words))
+    let (Some(name), Some(words)) = (call.name(), call.entry.args()) else {
+        return true;
+    };
+    let may = |name: &str| files::may_be_here(name, place, words);
+    // Most that say so do it under their own name, which takes no look-up.
+    may(name)
+        || relatives::natives(Abi::native(), name)
+            .first()
+            .is_some_and(|name| may(name))
 }
 
 /// Writes an argument of which only what was read is known.
