@@ -4,7 +4,7 @@ use super::netlink::form::Form::{
     Changed, Descriptor, Hex, KernelVersion, Name, Named, Number, Padding, Pointer, Signed, Task,
     TextAt, With,
 };
-use super::netlink::form::{Field, size_of_fields};
+use super::netlink::form::{Field, Form, size_of_fields};
 use super::netlink::plain;
 use super::pen::Pen;
 use super::site::{Bytes, Site};
@@ -38,28 +38,18 @@ const CREATE: Attributes = (
         ("map_extra", Number(8)),
     ],
 );
-const LOOK_UP: Attributes = (
-    "",
-    24,
-    &[
+/// An element of a map, with the flags of a command.
+const fn element(flags: Form) -> [Field; 5] {
+    [
         ("map_fd", Descriptor),
         ("", Padding(4)),
         ("key", Pointer),
         ("value", Pointer),
-        ("flags", Named(8, &names::BPF_LOOKUP_FLAGS)),
-    ],
-);
-const UPDATE: Attributes = (
-    "",
-    32,
-    &[
-        ("map_fd", Descriptor),
-        ("", Padding(4)),
-        ("key", Pointer),
-        ("value", Pointer),
-        ("flags", Named(8, &names::BPF_ELEMENT_FLAGS)),
-    ],
-);
+        ("flags", flags),
+    ]
+}
+const LOOK_UP: Attributes = ("", 24, &element(Named(8, &names::BPF_LOOKUP_FLAGS)));
+const UPDATE: Attributes = ("", 32, &element(Named(8, &names::BPF_ELEMENT_FLAGS)));
 const DELETE: Attributes = (
     "",
     16,
