@@ -105,9 +105,10 @@ fn is_ended(our: &Syscall, their: &Spoken) -> bool {
 
 /// Whether the kernel left the call out as ptrace stopped the thread in front of it, and it was
 /// killed there (`ptrace_report_syscall_entry()`): its end alone is told, with the error that it
-/// begins with. strace need not have looked at it.
+/// begins with on x86-64, as one of no call on arm64 (`NO_SYSCALL`). strace need not have looked at
+/// it.
 fn is_left_out(our: &Syscall) -> bool {
-    our.outcome() == Outcome::Failed("ENOSYS".to_owned())
+    our.nr == -1 || our.outcome() == Outcome::Failed("ENOSYS".to_owned())
 }
 
 fn only_ours(call: &&Syscall) -> String {
