@@ -300,7 +300,6 @@ impl<W: Write> Writer<W> {
     fn feature(&mut self, feature: Feature, bytes: &[u8]) -> io::Result<()> {
         let mut body = features::longs(&[feature.0.into()]);
         body.extend_from_slice(bytes);
-        body.resize(told_in_pipe(bytes.len()), 0);
         self.own(own::FEATURE, &body)
     }
 
@@ -318,10 +317,11 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// How long the body of the record of a feature of so many bytes is: its number before it, and
-/// zeros up to a whole number.
+/// How long the body of the record of a feature of so many bytes is: its number before it. No
+/// zeros follow that make it a multiple of 8, as none do in perf's: perf takes what is left behind
+/// the feature for what its later versions say there (`process_cpu_topology()`), and gives up.
 fn told_in_pipe(length: usize) -> usize {
-    length.saturating_add(8).next_multiple_of(8)
+    length.saturating_add(8)
 }
 
 fn own_header(kind: u32, body: usize) -> io::Result<[u8; 8]> {
@@ -372,6 +372,8 @@ mod tests {
     use std::io::Cursor;
 
     const SAMPLE: u32 = 9;
+    /// One that this version does not know.
+    const LATEST: Feature = Feature(200);
 
     /// Samples of the only event, up to the longest that there can be, of bytes that cannot be
     /// compressed.
@@ -413,6 +415,7 @@ mod tests {
             features: [
                 (Feature::HOSTNAME, features::string(b"a-machine")),
                 (Feature::NRCPUS, features::words(&[2, 2])),
+                (LATEST, features::words(&[1, 2, 3])),
             ]
             .into(),
             compression,
@@ -464,6 +467,10 @@ mod tests {
         assert_eq!(meta.name(0), "sys:event_3");
         assert_eq!(meta.text(Feature::HOSTNAME).as_deref(), Some("a-machine"));
         assert_eq!(meta.tracing, prologue(None).tracing);
+        // To the byte: what follows it would be taken for more of it.
+        for (feature, bytes) in prologue(None).features {
+            assert_eq!(meta.features.get(&feature), Some(&bytes), "{feature:?}");
+        }
     }
 
     #[test]
