@@ -132,6 +132,10 @@ const TO_RUN: &[Wanted] = &[
     ("FANOTIFY", "calls"),
 ];
 
+/// What is set by default with these options and is better left out: it adds an interface (`sit0`)
+/// to each network, and programs show it that list interfaces.
+const LEFT_OUT: &str = "IPV6_SIT";
+
 /// Returns all of it as a fragment of a configuration, as the kernel's own
 /// `scripts/kconfig/merge_config.sh` takes.
 #[must_use]
@@ -156,6 +160,7 @@ pub fn fragment(arch: Architecture) -> String {
             }
         }
     }
+    writeln!(text, "# CONFIG_{LEFT_OUT} is not set").ok();
     text
 }
 
