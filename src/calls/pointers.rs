@@ -251,6 +251,10 @@ pub fn by_command(call: &str, index: usize, words: &[u64; 6]) -> Option<ArgKind>
     // Commands are numbers of 32 bits, whatever stands in the upper half of the register.
     let command = |index: usize| words.get(index).map(|word| *word as u32);
     let kind = match (call, index) {
+        ("clone", 2) => {
+            const ANSWERED: i32 = libc::CLONE_PARENT_SETTID | libc::CLONE_PIDFD;
+            (command(0)? as i32 & ANSWERED != 0).then_some(StructKind::CloneAnswer)?
+        }
         ("fcntl", 2) => match command(1)? as i32 {
             libc::F_GETLK | libc::F_OFD_GETLK | F_GETLK64 => StructKind::FileLockOut,
             libc::F_SETLK | libc::F_SETLKW | F_SETLK64 | F_SETLKW64 => StructKind::FileLock,

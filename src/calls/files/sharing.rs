@@ -132,7 +132,7 @@ impl Tables {
     }
 
     /// A task was made, perhaps with a descriptor for it.
-    pub(super) fn made_task(&mut self, over: Over<'_>, call: &Call) {
+    pub(super) fn made_task(&mut self, over: Over<'_>, call: &mut Call) {
         let makes = makes_pidfd(call.abi, call.number, over.args, Some(&call.memory));
         if makes == Some(false) {
             return;
@@ -144,6 +144,8 @@ impl Tables {
         match number {
             Some(number) => {
                 let description = self.describe_here(over.at, FileKind::Object(Object::Pidfd));
+                let file = State::Open(description.now());
+                call.files.add_in_memory(number as i32, file);
                 let held = Held {
                     description,
                     on_exec: Some(true),

@@ -60,6 +60,7 @@ pub(super) static TABLE: &[Row] = &[
     ("clock_gettime", &[(1, Out(S::Clock, One))]),
     ("clock_nanosleep", &[(2, In(S::Timespec, One)), (3, Out(S::Remaining, One))]),
     ("clock_settime", &[(1, In(S::Clock, One))]),
+    ("clone", &[(2, MaybeOut(S::CloneAnswer))]),
     ("clone3", &[(0, In(S::CloneArguments, By(1)))]),
     ("connect", &[(1, In(S::SocketAddress, By(2)))]),
     ("copy_file_range", &[(1, In(S::Offset, One)), (3, In(S::Offset, One))]),

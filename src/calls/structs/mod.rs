@@ -47,6 +47,8 @@ pub enum StructKind {
     CapabilityHeader,
     /// `struct timespec`: what a clock shows.
     Clock,
+    /// `int`: what clone(2) writes for the parent, the child's id or a descriptor for it.
+    CloneAnswer,
     /// `struct clone_args`, as much of it as the program knows.
     CloneArguments,
     /// A mask of CPUs.
@@ -273,6 +275,7 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::Capabilities => process::capabilities(pen, site),
         StructKind::CapabilityHeader => process::capability_header(pen, site),
         StructKind::Clock => time::pair(pen, site.known()?, 0, (Unit::Nano, Sense::Point)),
+        StructKind::CloneAnswer => process::clone_answer(pen, site),
         StructKind::CloneArguments => process::clone_arguments(pen, site),
         StructKind::Cpus => process::cpus(pen, site),
         StructKind::Descriptors => file::descriptors(pen, site),

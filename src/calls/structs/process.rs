@@ -92,6 +92,25 @@ pub(super) fn clone_arguments<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -
     Some(())
 }
 
+/// What clone(2) writes for the parent.
+///
+/// The child's id is the result, and stands there only until the child or another thread writes
+/// something else: glibc lets the kernel write zero there at the end of a thread. So what is read
+/// tells whether the kernel could write, and the result tells what it wrote.
+pub(super) fn clone_answer<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
+    let child = site.result().filter(|child| *child > 0)?;
+    let bytes = site.filled_first(4)?;
+    pen.text("[");
+    if site.word(0)? as i32 & libc::CLONE_PARENT_SETTID != 0 {
+        pen.task(child as i32);
+    } else {
+        let descriptor = bytes.i32(0)?;
+        pen.descriptor(descriptor, site.file(descriptor));
+    }
+    pen.text("]");
+    Some(())
+}
+
 const CLONE_INTO_CGROUP: u64 = 1 << 33;
 
 /// What wait4(2) tells of a child, when it tells of one: its result is 0 where there was nothing to

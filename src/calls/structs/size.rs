@@ -18,7 +18,7 @@ impl StructKind {
             | Self::SocketAddress
             | Self::SocketOption
             | Self::Text => 1,
-            Self::Id | Self::Ids | Self::Int | Self::IntOut => 4,
+            Self::CloneAnswer | Self::Id | Self::Ids | Self::Int | Self::IntOut => 4,
             Self::Group | Self::GroupOut | Self::InodeFlags | Self::SignalOut => 4,
             Self::FileOwner | Self::WindowSize | Self::WindowSizeOut => 8,
             Self::ThreadAnswer | Self::ThreadName => 16,

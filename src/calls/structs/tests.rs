@@ -539,6 +539,31 @@ fn an_id_that_the_kernel_had_no_room_for_is_not_shown() {
 }
 
 #[test]
+fn what_clone_writes_for_the_parent_is_its_result_also_when_the_child_has_overwritten_it() {
+    const SETS_PARENT: u64 = 0x10_0000;
+    const MAKES_DESCRIPTOR: u64 = 0x1000;
+    let text = |flags: u64, result: i64, left: &[u8]| {
+        let words = [flags, 0, 0x2000, 0, 0, 0];
+        let case = Case {
+            name: "clone",
+            words,
+            result,
+            before: Vec::new(),
+            after: vec![(2, left.to_vec())],
+            strace: "",
+        };
+        let kind = pointers::by_command("clone", 2, &words);
+        kind.map(|kind| written(&case.call(usize::MAX), 2, kind))
+    };
+    let text_of = |flags, result, left: &[u8]| text(flags, result, left).expect("a number");
+    assert_eq!(text_of(SETS_PARENT, 5963, &[0; 4]), "[5963]");
+    assert_eq!(text_of(SETS_PARENT, 5963, &[]), "0x2000");
+    assert_eq!(text_of(SETS_PARENT, -11, &[7, 0, 0, 0]), "0x2000");
+    assert_eq!(text_of(MAKES_DESCRIPTOR, 5963, &[7, 0, 0, 0]), "[7]");
+    assert_eq!(text(17, 5963, &[7, 0, 0, 0]), None);
+}
+
+#[test]
 fn the_fraction_of_a_second_has_no_sign() {
     let bytes = eights(&[u64::MAX, u64::MAX]);
     let call = call_with("nanosleep", [0x1000, 0, 0, 0, 0, 0], -22, &[(0, bytes)]);

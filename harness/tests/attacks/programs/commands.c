@@ -11,6 +11,7 @@
 #include <mqueue.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -21,6 +22,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* What ends where a page does. */
@@ -203,6 +205,21 @@ static void programs(void) {
 	syscall(SYS_bpf, BPF_MAP_CREATE, 8, 48);
 }
 
+static void tasks(void) {
+	static const int FLAGS[] = {0, CLONE_PARENT_SETTID, CLONE_PIDFD};
+	for (int i = 0; i < 3; i++)
+		for (int is_there = 0; is_there < 2; is_there++) {
+			int told = -1;
+			pid_t child = syscall(SYS_clone, FLAGS[i] | SIGCHLD, 0, is_there ? (long)&told : 8, 0, 0);
+			if (child == 0)
+				_exit(0);
+			if (child > 0)
+				waitpid(child, NULL, 0);
+			if (FLAGS[i] == CLONE_PIDFD)
+				close(told);
+		}
+}
+
 int main(void) {
 	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	munmap(page + 4096, 4096);
@@ -213,5 +230,6 @@ int main(void) {
 	options();
 	rings();
 	programs();
+	tasks();
 	return 0;
 }

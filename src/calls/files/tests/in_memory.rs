@@ -93,6 +93,21 @@ fn a_structure_has_a_descriptor_of_its_own() {
 }
 
 #[test]
+fn a_descriptor_that_clone_makes_is_one_of_a_process() {
+    let mut it = Story::new();
+    it.open(1, "/a", 3);
+    let words = [libc::CLONE_PIDFD as u64, 0, 0x1000];
+    let pieces = vec![piece(2, Moment::Exit, &[4, 0, 0, 0])];
+    let call = it.call(1, "clone", &words, 9, pieces);
+    assert_eq!(within(&call, 4), "4<pidfd:1>");
+    assert_eq!(it.read(1, 3), "3</a>");
+    assert_eq!(it.read(1, 4), "4<pidfd:1>");
+    // It could not be read.
+    it.call(1, "clone", &words, 10, Vec::new());
+    assert_eq!(it.read(1, 5), "5<?>");
+}
+
+#[test]
 fn an_argument_is_a_descriptor_by_the_command() {
     let mut it = Story::new();
     it.open(1, "/a", 3);
