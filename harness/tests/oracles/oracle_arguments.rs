@@ -229,7 +229,7 @@ fn what_calls_of_a_32_bit_program_point_to_is_what_strace_shows() {
 #[test]
 fn messages_of_netlink_are_told_as_strace_tells_them() {
     require!(require::right_to_trace());
-    require!(require::strace());
+    require!(require::strace_of_netlink());
     require!(require::program("unshare"));
     let mut report = Report::default();
     let surprises = for_each(NETLINK, &Watch::APART, |program, run| {

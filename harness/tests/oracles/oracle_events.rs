@@ -93,23 +93,75 @@ fn the_fields_are_those_of_the_format() {
 
 /// What a machine counts without tracepoints. perf's own tools (`duration_time`) are no events of
 /// the kernel, and it has some by two names.
+/// Names that the kernel's events have besides, of which perf lists the first alone.
+const SECOND_NAMES: [&str; 7] = [
+    "branches",
+    "cs",
+    "cycles",
+    "faults",
+    "idle-cycles-backend",
+    "idle-cycles-frontend",
+    "migrations",
+];
+
+fn without_fields(listed: &str) -> BTreeSet<&str> {
+    let names = listed.lines().filter(|name| !name.contains('('));
+    names.filter(|name| !SECOND_NAMES.contains(name)).collect()
+}
+
+/// The name of a PMU's event, without the PMU.
+fn of_pmu(name: &str) -> Option<&str> {
+    let (_, event) = name.strip_suffix('/')?.split_once('/')?;
+    Some(event)
+}
+
+fn listed_by_perf(kinds: &[&str]) -> BTreeSet<String> {
+    let lists = kinds
+        .iter()
+        .map(|kind| output(&["perf", "list", "--raw-dump", kind]));
+    let names = lists.flat_map(|text| {
+        let names = text.split_whitespace().map(str::to_owned);
+        names.collect::<Vec<_>>()
+    });
+    let of_perfs_own = ["duration_time", "user_time", "system_time"];
+    names
+        .filter(|name| !of_perfs_own.contains(&name.as_str()))
+        .collect()
+}
+
 #[test]
-fn the_events_without_fields_are_those_that_perf_lists() {
+fn the_events_of_every_machine_are_those_that_perf_lists() {
     require!(require::right_to_trace());
     require!(require::perf());
-    let of_perf = |kind: &str| output(&["perf", "list", "--raw-dump", kind]);
-    let theirs: Vec<String> = ["sw", "hw", "cache", "pmu"].map(of_perf).into();
-    let theirs: BTreeSet<&str> = theirs
-        .iter()
-        .flat_map(|text| text.split_whitespace())
-        .filter(|name| !["duration_time", "user_time", "system_time"].contains(name))
-        .collect();
-    let ours = output(&[HARNESS, "events"]);
-    let of_two_names = ["faults", "cs", "migrations"];
-    let ours: BTreeSet<&str> = ours
-        .lines()
-        .filter(|name| !name.contains('(') && !of_two_names.contains(name))
+    let theirs = listed_by_perf(&["sw", "hw", "cache"]);
+    let listed = output(&[HARNESS, "events"]);
+    let ours: BTreeSet<&str> = without_fields(&listed)
+        .into_iter()
+        .filter(|name| of_pmu(name).is_none())
         .collect();
     assert!(ours.contains("page-faults"), "{ours:?}");
-    assert_eq!(ours, theirs);
+    assert_eq!(ours, theirs.iter().map(String::as_str).collect());
+}
+
+/// perf knows events of some CPUs by tables of its own, which have no PMU in their names, and lists
+/// them in place of the kernel's of the same names.
+#[test]
+fn the_events_of_pmus_are_those_that_the_kernel_tells_perf_of() {
+    require!(require::right_to_trace());
+    require!(require::perf());
+    let theirs = listed_by_perf(&["pmu"]);
+    let listed = output(&[HARNESS, "events"]);
+    let ours: BTreeSet<&str> = without_fields(&listed)
+        .into_iter()
+        .filter(|name| of_pmu(name).is_some())
+        .collect();
+    let is_theirs =
+        |name: &str| theirs.contains(name) || of_pmu(name).is_some_and(|it| theirs.contains(it));
+    let of_ours: Vec<_> = ours.iter().filter(|name| !is_theirs(name)).collect();
+    assert!(of_ours.is_empty(), "perf does not list {of_ours:?}");
+    let of_theirs: Vec<_> = theirs
+        .iter()
+        .filter(|name| of_pmu(name).is_some() && !ours.contains(name.as_str()))
+        .collect();
+    assert!(of_theirs.is_empty(), "perf alone lists {of_theirs:?}");
 }

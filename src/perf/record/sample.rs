@@ -193,7 +193,19 @@ pub struct Registers<'a> {
     words: &'a [u8],
 }
 
-impl Registers<'_> {
+impl<'a> Registers<'a> {
+    /// `PERF_SAMPLE_REGS_ABI_64`.
+    pub(crate) const ABI_64: u64 = 2;
+
+    /// Those of a 64-bit program with these values.
+    #[must_use]
+    pub(crate) fn of(values: &'a [[u8; 8]]) -> Self {
+        Self {
+            abi: Self::ABI_64,
+            words: values.as_flattened(),
+        }
+    }
+
     /// All of them, in the order of the mask's bits.
     pub fn iter(&self) -> impl Iterator<Item = u64> {
         let (words, _) = self.words.as_chunks::<8>();

@@ -2,6 +2,7 @@
 
 use super::fields::{Field, Fields};
 use super::{Shot, put};
+use crate::record::Registers;
 use crate::space::{
     Depth, End, Frame, KERNEL, Maps, Place, Snapshot, Symbols, UNKNOWN, USER, addresses,
 };
@@ -58,11 +59,12 @@ impl<S: Symbols> Names<'_, S> {
             return Some((Vec::new(), None));
         }
         let mut chain: Vec<_> = addresses(shot.misc, words).collect();
-        let (Some(registers), Some(stack), Some((pid, _))) = (
-            shot.sample.user_registers.or(shot.tail.user_registers),
-            shot.tail.user_stack.filter(|stack| !stack.is_empty()),
-            shot.sample.task,
-        ) else {
+        let registers = shot.sample.user_registers.or(shot.tail.user_registers);
+        let (Some(registers), Some((pid, _))) = (registers, shot.sample.task) else {
+            return Some((chain, None));
+        };
+        let Some(stack) = shot.tail.user_stack.filter(|stack| !stack.is_empty()) else {
+            self.add_leafs_caller(&mut chain, pid, shot.event.user_registers, &registers);
             return Some((chain, None));
         };
         let snapshot = Snapshot {
@@ -77,6 +79,57 @@ impl<S: Symbols> Names<'_, S> {
             .unwind(self.maps, &snapshot, MOST, &mut unwound);
         chain.extend(unwound.into_iter().map(|address| (USER, address)));
         Some((chain, Some(end)))
+    }
+
+    /// Puts the caller of the innermost function behind it, where that function keeps no frame and
+    /// its caller is known by the link register alone, which perf records on arm64 for this.
+    // get_leaf_frame_caller_aarch64(), tools/perf/util/arm64-frame-pointer-unwind-support.c; where
+    // it stands in the chain: thread__resolve_callchain_sample(), tools/perf/util/machine.c.
+    fn add_leafs_caller(
+        &mut self,
+        chain: &mut Vec<(u16, u64)>,
+        pid: Pid,
+        mask: u64,
+        registers: &Registers<'_>,
+    ) {
+        // Of arch/arm64/include/uapi/asm/perf_regs.h; x86 has no register of that number.
+        const LINK: u32 = 30;
+        const STACK: u32 = 31;
+        const INSTRUCTION: u32 = 32;
+        let innermost = chain.iter().position(|(mode, _)| *mode == USER);
+        let is_recorded = registers.abi == Registers::ABI_64 && mask >> LINK & 1 != 0;
+        let (Some(at), true) = (innermost, is_recorded) else {
+            return;
+        };
+        let (Some((_, leaf)), Some((USER, next))) = (chain.get(at), chain.get(at + 1)) else {
+            return;
+        };
+        let mut recorded = registers.iter();
+        let values: Option<Vec<[u8; 8]>> = (0..u64::BITS)
+            .filter_map(|bit| match mask >> bit & 1 {
+                0 if bit == STACK => Some(Some(0)),
+                0 if bit == INSTRUCTION => Some(Some(*leaf)),
+                0 => None,
+                _ => Some(recorded.next()),
+            })
+            .map(|value| value.map(u64::to_ne_bytes))
+            .collect();
+        let Some(values) = values else {
+            return;
+        };
+        let snapshot = Snapshot {
+            pid,
+            mask: mask | 1 << STACK | 1 << INSTRUCTION,
+            registers: Registers::of(&values),
+            stack: &[],
+        };
+        let mut unwound = Vec::new();
+        self.symbols.unwind(self.maps, &snapshot, 2, &mut unwound);
+        if let [_, caller] = unwound[..]
+            && caller != *next
+        {
+            chain.insert(at + 1, (USER, caller));
+        }
     }
 }
 
@@ -198,5 +251,87 @@ pub(super) fn mark(word: u64) -> &'static str {
         -2176 => " (PERF_CONTEXT_GUEST_KERNEL)",
         -2560 => " (PERF_CONTEXT_GUEST_USER)",
         _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::{NoSymbols, Origin};
+
+    /// Finds the caller by the link register, as where the innermost function keeps no frame.
+    #[derive(Default)]
+    struct ByLink(Option<(u64, Vec<u64>)>);
+
+    impl Symbols for ByLink {
+        fn recorded(&mut self, _: Origin) {}
+
+        fn frames(&mut self, _: &Place<'_>, _: u64, _: Depth) -> &[Frame] {
+            &[]
+        }
+
+        fn unwind(
+            &mut self,
+            _: &Maps,
+            snapshot: &Snapshot<'_>,
+            most: usize,
+            addresses: &mut Vec<u64>,
+        ) -> End {
+            assert_eq!((most, snapshot.stack), (2, &[][..]));
+            let values: Vec<u64> = snapshot.registers.iter().collect();
+            let place = |bit: u32| (snapshot.mask & ((1 << bit) - 1)).count_ones() as usize;
+            addresses.extend([values[place(32)], values[place(30)] - 1]);
+            self.0 = Some((snapshot.mask, values));
+            End::Enough
+        }
+    }
+
+    fn with_leafs_caller<S: Symbols>(
+        symbols: &mut S,
+        chain: &[(u16, u64)],
+        (mask, values): (u64, &[u64]),
+    ) -> Vec<u64> {
+        let mut names = Names {
+            maps: &Maps::default(),
+            symbols,
+            depth: Depth::Function,
+            no_inline: false,
+        };
+        let values: Vec<_> = values.iter().map(|value| value.to_ne_bytes()).collect();
+        let mut chain = chain.to_vec();
+        names.add_leafs_caller(&mut chain, Pid(1), mask, &Registers::of(&values));
+        chain.into_iter().map(|(_, address)| address).collect()
+    }
+
+    const LINK: u64 = 1 << 30;
+
+    #[test]
+    fn the_caller_of_a_function_without_a_frame_stands_behind_it() {
+        let chain = [(KERNEL, 1), (USER, 0x100), (USER, 0x200), (USER, 0x300)];
+        let mut symbols = ByLink::default();
+        let found = with_leafs_caller(&mut symbols, &chain, (LINK, &[0x184]));
+        assert_eq!(found, [1, 0x100, 0x183, 0x200, 0x300]);
+        assert_eq!(symbols.0, Some((7 << 30, vec![0x184, 0, 0x100])));
+        // Registers before and behind it were recorded too, the instruction's among them.
+        let mask = LINK | 1 << 2 | 1 << 32 | 1 << 46;
+        let found = with_leafs_caller(&mut symbols, &chain, (mask, &[9, 0x184, 0x104, 8]));
+        assert_eq!(found, [1, 0x100, 0x183, 0x200, 0x300]);
+        let whole = vec![9, 0x184, 0, 0x104, 8];
+        assert_eq!(symbols.0, Some((mask | 1 << 31, whole)));
+    }
+
+    #[test]
+    fn a_caller_that_is_not_known_or_there_already_is_not_added() {
+        let chain = [(USER, 0x100), (USER, 0x200)];
+        let both = [0x100, 0x200];
+        let found = with_leafs_caller(&mut ByLink::default(), &chain, (LINK, &[0x201]));
+        assert_eq!(found, both);
+        let found = with_leafs_caller(&mut NoSymbols, &chain, (LINK, &[0x184]));
+        assert_eq!(found, both);
+        let found = with_leafs_caller(&mut ByLink::default(), &chain, (1, &[7]));
+        assert_eq!(found, both);
+        // Of a chain of one perf adds nothing.
+        let found = with_leafs_caller(&mut ByLink::default(), &chain[..1], (LINK, &[0x184]));
+        assert_eq!(found, [0x100]);
     }
 }
