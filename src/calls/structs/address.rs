@@ -1,6 +1,7 @@
 //! Addresses of sockets, and what goes with them.
 
 use super::Varying;
+use super::families;
 use super::names;
 use super::options;
 use super::pen::Pen;
@@ -43,10 +44,13 @@ pub(super) fn any_family<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> O
         libc::AF_INET6 if length >= 24 => internet6(pen, bytes)?,
         libc::AF_NETLINK if length >= 12 => netlink(pen, bytes)?,
         libc::AF_VSOCK if length >= 16 => machine(pen, bytes)?,
-        _ => {
-            pen.text(", sa_data=");
-            pen.string(bytes.from(2)?);
-        }
+        other => match families::write(pen, other, bytes) {
+            Some(written) => written?,
+            None => {
+                pen.text(", sa_data=");
+                pen.string(bytes.from(2)?);
+            }
+        },
     }
     pen.text("}");
     Some(())
@@ -67,14 +71,14 @@ fn unix<V: Values>(pen: &mut Pen<'_, V>, path: &[u8]) {
     }
 }
 
-fn port<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+pub(super) fn port<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     pen.text("_port=htons(");
     pen.varying(Varying::Port, u16::from_be_bytes(bytes.array(2)?));
     pen.text(")");
     Some(())
 }
 
-fn internet<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+pub(super) fn internet<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     pen.text(", sin");
     port(pen, bytes)?;
     pen.text(", sin_addr=");
@@ -89,7 +93,7 @@ pub(super) fn internet_address<V: Values>(pen: &mut Pen<'_, V>, address: [u8; 4]
     pen.text("\")");
 }
 
-fn internet6<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
+pub(super) fn internet6<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     pen.text(", sin6");
     port(pen, bytes)?;
     pen.text(", sin6_flowinfo=htonl(");
@@ -103,12 +107,19 @@ fn internet6<V: Values>(pen: &mut Pen<'_, V>, bytes: Bytes<'_>) -> Option<()> {
     }
     pen.text(", sin6_scope_id=");
     match bytes.u32(24)? {
-        // The loopback device is the first in every network namespace (LOOPBACK_IFINDEX); the names
-        // of others are not known here.
-        1 if is_of_link(address) => pen.text("if_nametoindex(\"lo\")"),
+        index if is_of_link(address) => device(pen, index),
         scope => pen.number(scope),
     }
     Some(())
+}
+
+/// The index of a network device. The loopback device is the first in every network namespace
+/// (`LOOPBACK_IFINDEX`); the names of others are not known here.
+pub(super) fn device<V: Values>(pen: &mut Pen<'_, V>, index: u32) {
+    match index {
+        1 => pen.text("if_nametoindex(\"lo\")"),
+        _ => pen.number(index),
+    }
 }
 
 /// Whether an address means something only together with a device, of one or of many.

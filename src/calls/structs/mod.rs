@@ -15,6 +15,7 @@ pub use varying::Varying;
 
 mod address;
 pub(crate) mod device;
+mod families;
 mod file;
 mod file_names;
 pub(crate) mod ipc;

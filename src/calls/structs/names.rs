@@ -205,3 +205,146 @@ pub(super) static INTERNET_CONTROLS: Names = Names { table: &[
     (1, "IP_TOS"), (2, "IP_TTL"), (SCM_SECURITY as u64, "SCM_SECURITY"), (6, "IP_RECVOPTS"), (7, "IP_RETOPTS"),
     (8, "IP_PKTINFO"), (11, "IP_RECVERR"), (20, "IP_ORIGDSTADDR"), (IP_CHECKSUM as u64, "IP_CHECKSUM"),
 ] };
+
+/// The kernel's net/bluetooth/hci_sock.h.
+pub(super) const CONTROLLER_CHANNELS: Names = Names {
+    table: &[
+        (0, "HCI_CHANNEL_RAW"),
+        (1, "HCI_CHANNEL_USER"),
+        (2, "HCI_CHANNEL_MONITOR"),
+        (3, "HCI_CHANNEL_CONTROL"),
+        (4, "HCI_CHANNEL_LOGGING"),
+    ],
+};
+
+/// The kernel's net/bluetooth/l2cap.h.
+pub(super) const LINK_SERVICES: Names = Names {
+    table: &[
+        (0x01, "L2CAP_PSM_SDP"),
+        (0x03, "L2CAP_PSM_RFCOMM"),
+        (0x21, "L2CAP_PSM_3DSP"),
+        (0x23, "L2CAP_PSM_IPSP"),
+        (0x80, "L2CAP_PSM_LE_DYN_START"),
+        (0xff, "L2CAP_PSM_LE_DYN_END"),
+        (0x1001, "L2CAP_PSM_DYN_START"),
+        (0x10ff, "L2CAP_PSM_AUTO_END"),
+        (0xffff, "L2CAP_PSM_DYN_END"),
+    ],
+};
+
+/// The kernel's net/bluetooth/l2cap.h.
+pub(super) const LINK_CHANNELS: Names = Names {
+    table: &[
+        (1, "L2CAP_CID_SIGNALING"),
+        (2, "L2CAP_CID_CONN_LESS"),
+        (3, "L2CAP_CID_A2MP"),
+        (4, "L2CAP_CID_ATT"),
+        (5, "L2CAP_CID_LE_SIGNALING"),
+        (6, "L2CAP_CID_SMP"),
+        (7, "L2CAP_CID_SMP_BREDR"),
+        (0x40, "L2CAP_CID_DYN_START"),
+        (0x7f, "L2CAP_CID_LE_DYN_END"),
+        (0xffff, "L2CAP_CID_DYN_END"),
+    ],
+};
+
+/// The kernel's net/bluetooth/bluetooth.h.
+pub(super) const BLUETOOTH_ADDRESSES: Names = Names {
+    table: &[
+        (0, "BDADDR_BREDR"),
+        (1, "BDADDR_LE_PUBLIC"),
+        (2, "BDADDR_LE_RANDOM"),
+    ],
+};
+
+/// The kernel's fs/afs/afs_cm.h, afs_vl.h and protocol_yfs.h.
+pub(super) const REMOTE_SERVICES: Names = Names {
+    table: &[
+        (1, "CM_SERVICE"),
+        (2500, "YFS_FS_SERVICE"),
+        (2501, "YFS_CM_SERVICE"),
+        (2503, "YFS_VL_SERVICE"),
+    ],
+};
+
+/// The kernel's net/af_ieee802154.h.
+pub(super) const PERSONAL_ADDRESSES: Names = Names {
+    table: &[
+        (0, "IEEE802154_ADDR_NONE"),
+        (2, "IEEE802154_ADDR_SHORT"),
+        (3, "IEEE802154_ADDR_LONG"),
+    ],
+};
+
+/// The kernel's net/af_ieee802154.h.
+pub(super) const PERSONAL_NETWORKS: Names = Names {
+    table: &[(0xffff, "IEEE802154_PANID_BROADCAST")],
+};
+
+/// The kernel's net/af_ieee802154.h.
+pub(super) const PERSONAL_SHORT: Names = Names {
+    table: &[
+        (0xfffe, "IEEE802154_ADDR_UNDEF"),
+        (0xffff, "IEEE802154_ADDR_BROADCAST"),
+    ],
+};
+
+/// The kernel's linux/crypto.h.
+pub(super) const ALGORITHM_FLAGS: Flags = Flags {
+    table: &[(0x1000, "CRYPTO_ALG_KERN_DRIVER_ONLY")],
+};
+
+/// `linux/nfc.h`.
+pub(super) const NEAR_PROTOCOLS: Names = Names {
+    table: &[
+        (1, "NFC_PROTO_JEWEL"),
+        (2, "NFC_PROTO_MIFARE"),
+        (3, "NFC_PROTO_FELICA"),
+        (4, "NFC_PROTO_ISO14443"),
+        (5, "NFC_PROTO_NFC_DEP"),
+        (6, "NFC_PROTO_ISO14443_B"),
+        (7, "NFC_PROTO_ISO15693"),
+    ],
+};
+
+/// The kernel's net/nfc/llcp.h.
+pub(super) const NEAR_SERVICES: Names = Names {
+    table: &[
+        (1, "LLCP_SAP_SDP"),
+        (2, "LLCP_SAP_IP"),
+        (3, "LLCP_SAP_OBEX"),
+        (4, "LLCP_SAP_SNEP"),
+        (0xff, "LLCP_SAP_MAX"),
+    ],
+};
+
+/// `linux/qrtr.h`.
+pub(super) const ROUTER_NODES: Names = Names {
+    table: &[(0xffff_ffff, "QRTR_NODE_BCAST")],
+};
+
+/// `linux/qrtr.h`.
+pub(super) const ROUTER_PORTS: Names = Names {
+    table: &[(0xffff_fffe, "QRTR_PORT_CTRL")],
+};
+
+/// `linux/if_xdp.h`.
+pub(super) const EXPRESS_FLAGS: Flags = Flags {
+    table: &[
+        (1, "XDP_SHARED_UMEM"),
+        (2, "XDP_COPY"),
+        (4, "XDP_ZEROCOPY"),
+        (8, "XDP_USE_NEED_WAKEUP"),
+        (16, "XDP_USE_SG"),
+    ],
+};
+
+/// `linux/mctp.h`.
+pub(super) const MANAGEMENT_NETWORKS: Names = Names {
+    table: &[(0, "MCTP_NET_ANY")],
+};
+
+/// `linux/mctp.h`.
+pub(super) const MANAGEMENT_ADDRESSES: Names = Names {
+    table: &[(0, "MCTP_ADDR_NULL"), (0xff, "MCTP_ADDR_ANY")],
+};

@@ -205,6 +205,21 @@ static void programs(void) {
 	syscall(SYS_bpf, BPF_MAP_CREATE, 8, 48);
 }
 
+/* Addresses of every family, of the lengths that some family has and of others. */
+static void addresses(void) {
+	static const unsigned char LENGTHS[] = {2, 3, 4, 6, 8, 9, 10, 12, 14, 16, 18, 20, 23, 24, 28, 30, 36, 72, 88, 96, 110, 128};
+	static const char STATION[] = "\x82\x84\x86\x88\x40\x40\x1a";
+	unsigned char address[128];
+	for (int family = 0; family < 48; family++)
+		for (int fill = 0; fill < 5; fill++)
+			for (int i = 0; i < sizeof LENGTHS; i++) {
+				for (int at = 0; at < sizeof address; at++)
+					address[at] = fill == 0 ? 0 : fill == 1 ? (at & 3) == 0 : fill == 2 ? 'A' + at % 26 : fill == 3 ? 0xef : STATION[(at + 5) % 7];
+				memcpy(address, &(short){family}, 2);
+				syscall(SYS_connect, -1, at_end(address, LENGTHS[i]), LENGTHS[i]);
+			}
+}
+
 static void tasks(void) {
 	static const int FLAGS[] = {0, CLONE_PARENT_SETTID, CLONE_PIDFD};
 	for (int i = 0; i < 3; i++)
@@ -230,6 +245,7 @@ int main(void) {
 	options();
 	rings();
 	programs();
+	addresses();
 	tasks();
 	return 0;
 }

@@ -11,6 +11,7 @@
 //! - Of what `msgrcv` received it shows as many bytes as there was room for.
 //! - It shows the times of a child that `waitid` never fills in (`kernel/exit.c`).
 //! - The letters of `getrandom` are in hexadecimal.
+//! - Some numbers in addresses of sockets have their names in comments.
 //! - Messages of netlink have more of this kind: see [`messages`].
 //! - It cuts every string that is no path at the length that it is given, those of `argv` too.
 
@@ -62,6 +63,7 @@ pub(super) fn as_ours(call: &str, place: usize, theirs: &str, ours: &str) -> Str
             _ => text.to_owned(),
         },
         ("getrandom", 0) => in_octal(text),
+        ("connect", 1) => with_names(text),
         // It does not know the newer names.
         ("io_uring_setup", 1) if in_numbers(text, "io_uring") == in_numbers(ours, "io_uring") => {
             ours.to_owned()
@@ -129,6 +131,28 @@ fn without_comment(text: &str) -> &str {
     }
 }
 
+/// `0x9c4 /* YFS_FS_SERVICE */` as the names in the comment; any other comment is left out.
+fn with_names(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(" /* ") {
+        let (comment, after) = behind.split_once(" */").expect("a comment ends");
+        let number = before.rfind(['=', '(']).map_or(0, |place| place + 1);
+        let is_number = before
+            .as_bytes()
+            .get(number)
+            .is_some_and(u8::is_ascii_digit);
+        if is_number && !comment.contains("???") {
+            out.push_str(&before[..number]);
+            out.push_str(comment);
+        } else {
+            out.push_str(before);
+        }
+        rest = after;
+    }
+    out + rest
+}
+
 /// `3</etc/passwd>` without what is in the angle brackets, which follow a digit; strings stay as
 /// they are.
 pub(super) fn without_files(text: &str) -> String {
@@ -180,6 +204,18 @@ mod tests {
         assert_eq!(without_comment("0x7f /* 0 entries */"), "0x7f");
         assert_eq!(without_comment("0x29 /* CAP_??? */"), "0x29");
         assert_eq!(without_comment("5 /* 0.05 s */"), "5 /* 0.05 s */");
+    }
+
+    #[test]
+    fn names_in_comments_are_those_of_the_numbers_before_them() {
+        for (text, with) in [
+            ("{a=0x1 /* ONE */, b=2}", "{a=ONE, b=2}"),
+            ("{a=htobs(0x5 /* X_??? */)}", "{a=htobs(0x5)}"),
+            ("{a=0x1001 /* ONE|0x1000 */}", "{a=ONE|0x1000}"),
+            (r#"{c="\x41"} /* A-0 */, *"#, r#"{c="\x41"}, *"#),
+        ] {
+            assert_eq!(with_names(text), with);
+        }
     }
 
     #[test]
