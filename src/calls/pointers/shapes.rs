@@ -106,7 +106,7 @@ const fn of(size: u16, steps: &'static [Step]) -> Option<Form> {
 pub(super) fn form(call: &str, kind: S) -> Option<Form> {
     match kind {
         S::SystemName if call == "uname" => same(kind),
-        S::CloneAnswer => same(kind),
+        S::CloneAnswer | S::EventAttributes => same(kind),
         S::Id if matches!(call, "getresuid" | "getresgid") => of(2, &[Id]),
         S::Ids if !call.ends_with("32") => of(2, &[Id]),
         S::Offset if call == "sendfile" => of(4, &[Long]),

@@ -15,6 +15,7 @@ pub use varying::Varying;
 
 mod address;
 pub(crate) mod device;
+mod event;
 mod families;
 mod file;
 mod file_names;
@@ -60,6 +61,8 @@ pub enum StructKind {
     Device,
     /// A path, the zero byte included in its length: what getcwd(2) gives.
     Directory,
+    /// `struct perf_event_attr`, as far as its flags.
+    EventAttributes,
     /// `struct epoll_event`.
     EpollEvent,
     /// `struct epoll_event[]`.
@@ -282,6 +285,7 @@ fn write<V: Values>(pen: &mut Pen<'_, V>, kind: StructKind, site: Site<'_>) -> O
         StructKind::Descriptors => file::descriptors(pen, site),
         StructKind::Device => device::request(pen, site),
         StructKind::Directory => file::string(pen, file::directory(site)?),
+        StructKind::EventAttributes => event::attributes(pen, site),
         StructKind::EpollEvent => polling::epoll_control(pen, site),
         StructKind::EpollEvents => polling::epoll_events(pen, site),
         StructKind::FdSet => polling::set(pen, site),

@@ -54,6 +54,7 @@ impl StructKind {
             Self::Stat if is_x86 => 144,
             Self::Stat => 128,
             Self::Usage => 144,
+            Self::EventAttributes => 48,
             Self::Statx => 256,
             Self::SystemName => 390,
         }

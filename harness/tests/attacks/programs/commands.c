@@ -8,6 +8,7 @@
 #include <linux/fs.h>
 #include <linux/if_packet.h>
 #include <linux/io_uring.h>
+#include <linux/perf_event.h>
 #include <mqueue.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -220,6 +221,25 @@ static void addresses(void) {
 			}
 }
 
+/* Events of every kind, of sizes that a kernel had and of others. */
+static void events(void) {
+	static const unsigned SIZES[] = {0, 1, 63, 64, 72, 112, 120, 4096};
+	struct perf_event_attr attributes;
+	for (int type = 0; type < 8; type++)
+		for (int i = 0; i < sizeof SIZES / sizeof *SIZES; i++)
+			for (int fill = 0; fill < 4; fill++) {
+				memset(&attributes, fill == 3 ? 0xef : fill * 0x11, sizeof attributes);
+				/* Flags that some kernels know and some do not. */
+				((unsigned long *)&attributes)[5] &= (1ul << 38) - 1;
+				attributes.type = type;
+				attributes.size = SIZES[i];
+				attributes.config = fill == 0 ? i : fill == 1 ? 0x5000000a : 0x1234000000010102;
+				syscall(SYS_perf_event_open, &attributes, 0, -1, -5, 0);
+				syscall(SYS_perf_event_open, at_end(&attributes, 48), 0, -1, -5, 0);
+				syscall(SYS_perf_event_open, at_end(&attributes, 47), 0, -1, -5, 0);
+			}
+}
+
 static void tasks(void) {
 	static const int FLAGS[] = {0, CLONE_PARENT_SETTID, CLONE_PIDFD};
 	for (int i = 0; i < 3; i++)
@@ -246,6 +266,7 @@ int main(void) {
 	rings();
 	programs();
 	addresses();
+	events();
 	tasks();
 	return 0;
 }

@@ -11,7 +11,7 @@
 //! - Of what `msgrcv` received it shows as many bytes as there was room for.
 //! - It shows the times of a child that `waitid` never fills in (`kernel/exit.c`).
 //! - The letters of `getrandom` are in hexadecimal.
-//! - Some numbers in addresses of sockets have their names in comments.
+//! - Some numbers in addresses of sockets and events have their names in comments.
 //! - Messages of netlink have more of this kind: see [`messages`].
 //! - It cuts every string that is no path at the length that it is given, those of `argv` too.
 
@@ -64,6 +64,13 @@ pub(super) fn as_ours(call: &str, place: usize, theirs: &str, ours: &str) -> Str
         },
         ("getrandom", 0) => in_octal(text),
         ("connect", 1) => with_names(text),
+        ("perf_event_open", 0) => {
+            let text = with_names(text);
+            match in_numbers(&text, "perf_sizes") == in_numbers(ours, "perf_sizes") {
+                true => ours.to_owned(),
+                false => text,
+            }
+        }
         // It does not know the newer names.
         ("io_uring_setup", 1) if in_numbers(text, "io_uring") == in_numbers(ours, "io_uring") => {
             ours.to_owned()
@@ -142,7 +149,7 @@ fn with_names(text: &str) -> String {
             .as_bytes()
             .get(number)
             .is_some_and(u8::is_ascii_digit);
-        if is_number && !comment.contains("???") {
+        if is_number && !comment.contains("???") && !comment.contains(' ') {
             out.push_str(&before[..number]);
             out.push_str(comment);
         } else {
@@ -212,6 +219,7 @@ mod tests {
             ("{a=0x1 /* ONE */, b=2}", "{a=ONE, b=2}"),
             ("{a=htobs(0x5 /* X_??? */)}", "{a=htobs(0x5)}"),
             ("{a=0x1001 /* ONE|0x1000 */}", "{a=ONE|0x1000}"),
+            ("{a=1 /* constant skid */}", "{a=1}"),
             (r#"{c="\x41"} /* A-0 */, *"#, r#"{c="\x41"}, *"#),
         ] {
             assert_eq!(with_names(text), with);
