@@ -154,7 +154,7 @@ pub(super) static TABLE: &[Row] = &[
     ("open_tree_attr", &[(1, Path), (3, In(S::MountAttributes, By(4)))]),
     ("openat", &[(1, Path)]),
     ("openat2", &[(1, Path), (2, In(S::OpenHow, By(3)))]),
-    ("perf_event_open", &[(0, InOut(S::EventAttributes, One))]),
+    ("perf_event_open", &[(0, In(S::EventAttributes, One))]),
     ("pidfd_send_signal", &[(2, In(S::SignalInfo, One))]),
     ("pipe", &[(0, Out(S::Descriptors, One))]),
     ("pipe2", &[(0, Out(S::Descriptors, One))]),

@@ -58,7 +58,8 @@ const PRECISE: &str = "precise_ip";
 
 const FREQUENCY: u64 = 1 << 10;
 
-/// An event, and the size that the kernel expects where it refuses that of the program (`E2BIG`).
+/// An event. Nothing is read behind a call that failed, so that the size is not told that the kernel
+/// writes where it refuses the program's (`E2BIG`).
 pub(super) fn attributes<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let bytes = site.given()?;
     let size = bytes.u32(4)?;
@@ -70,11 +71,6 @@ pub(super) fn attributes<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Opt
     pen.constants(&tables::PERF_TYPES, kind.into());
     pen.text(", size=");
     pen.constants(&tables::PERF_SIZES, size.into());
-    if site.error() == Some(libc::E2BIG) {
-        pen.text(" => ");
-        let expected = site.left()?.u32(4)?;
-        pen.constants(&tables::PERF_SIZES, expected.into());
-    }
     pen.text(", config=");
     config(pen, kind, bytes.u64(8)?);
     let flags = bytes.u64(40)?;

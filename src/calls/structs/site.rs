@@ -81,14 +81,6 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// The error with which a call failed, as a positive number.
-    pub(super) fn error(self) -> Option<i32> {
-        match self.call.outcome {
-            Outcome::Returned { value, .. } if (-4095..0).contains(&value) => Some(-value as i32),
-            _ => None,
-        }
-    }
-
     /// Another argument's value.
     pub(super) fn word(self, argument: usize) -> Option<u64> {
         self.call.entry.args()?.get(argument).copied()

@@ -224,19 +224,23 @@ static void addresses(void) {
 /* Events of every kind, of sizes that a kernel had and of others. */
 static void events(void) {
 	static const unsigned SIZES[] = {0, 1, 63, 64, 72, 112, 120, 4096};
-	struct perf_event_attr attributes;
+	union {
+		struct perf_event_attr attributes;
+		unsigned long words[512];
+	} all;
 	for (int type = 0; type < 8; type++)
 		for (int i = 0; i < sizeof SIZES / sizeof *SIZES; i++)
 			for (int fill = 0; fill < 4; fill++) {
-				memset(&attributes, fill == 3 ? 0xef : fill * 0x11, sizeof attributes);
+				memset(&all, fill == 3 ? 0xef : fill * 0x11, sizeof all);
 				/* Flags that some kernels know and some do not. */
-				((unsigned long *)&attributes)[5] &= (1ul << 38) - 1;
-				attributes.type = type;
-				attributes.size = SIZES[i];
-				attributes.config = fill == 0 ? i : fill == 1 ? 0x5000000a : 0x1234000000010102;
-				syscall(SYS_perf_event_open, &attributes, 0, -1, -5, 0);
-				syscall(SYS_perf_event_open, at_end(&attributes, 48), 0, -1, -5, 0);
-				syscall(SYS_perf_event_open, at_end(&attributes, 47), 0, -1, -5, 0);
+				all.words[5] &= (1ul << 38) - 1;
+				all.attributes.type = type;
+				all.attributes.size = SIZES[i];
+				all.attributes.config = fill == 0 ? i : fill == 1 ? 0x5000000a : 0x1234000000010102;
+				syscall(SYS_perf_event_open, at_end(&all, 48), 0, -1, -5, 0);
+				syscall(SYS_perf_event_open, at_end(&all, 47), 0, -1, -5, 0);
+				/* It may write the size that it expects. */
+				syscall(SYS_perf_event_open, &all, 0, -1, -5, 0);
 			}
 }
 

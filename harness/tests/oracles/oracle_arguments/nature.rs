@@ -12,6 +12,7 @@
 //! - It shows the times of a child that `waitid` never fills in (`kernel/exit.c`).
 //! - The letters of `getrandom` are in hexadecimal.
 //! - Some numbers in addresses of sockets and events have their names in comments.
+//! - It shows the size that `perf_event_open` writes where it fails.
 //! - Messages of netlink have more of this kind: see [`messages`].
 //! - It cuts every string that is no path at the length that it is given, those of `argv` too.
 
@@ -65,7 +66,7 @@ pub(super) fn as_ours(call: &str, place: usize, theirs: &str, ours: &str) -> Str
         ("getrandom", 0) => in_octal(text),
         ("connect", 1) => with_names(text),
         ("perf_event_open", 0) => {
-            let text = with_names(text);
+            let text = without_answer(&with_names(text));
             match in_numbers(&text, "perf_sizes") == in_numbers(ours, "perf_sizes") {
                 true => ours.to_owned(),
                 false => text,
@@ -160,6 +161,16 @@ fn with_names(text: &str) -> String {
     out + rest
 }
 
+/// `{size=0x1000 => 0x88, config=1}` without what the kernel has written.
+fn without_answer(text: &str) -> String {
+    let parts = text.split_once(" => ");
+    let rest = parts.and_then(|(given, answer)| Some((given, answer.split_once(", ")?.1)));
+    rest.map_or_else(
+        || text.to_owned(),
+        |(given, rest)| format!("{given}, {rest}"),
+    )
+}
+
 /// `3</etc/passwd>` without what is in the angle brackets, which follow a digit; strings stay as
 /// they are.
 pub(super) fn without_files(text: &str) -> String {
@@ -224,6 +235,12 @@ mod tests {
         ] {
             assert_eq!(with_names(text), with);
         }
+    }
+
+    #[test]
+    fn what_a_call_writes_where_it_fails_is_left_out() {
+        assert_eq!(without_answer("{a=0x9 => 0x8, b=1}"), "{a=0x9, b=1}");
+        assert_eq!(without_answer("{a=0x9, b=1}"), "{a=0x9, b=1}");
     }
 
     #[test]
