@@ -19,9 +19,12 @@
 //! and writes nothing.
 //!
 //! A static program names no loader: nothing is the loader's. A loader that the program brings
-//! along is part of the program. musl's loader is the C library itself: its part ends with the
-//! first call that none of this explains.
+//! along is part of the program. musl's loader is the C library itself, so that the place of an
+//! instruction tells nothing: see [`musl`].
 
+mod musl;
+
+use self::musl::Musl;
 use super::names::{self, Abi};
 use perf_records::units::Pid;
 use std::collections::HashMap;
@@ -47,8 +50,12 @@ pub struct Starts {
 struct Start {
     /// The file that was mapped first.
     program: Option<Box<[u8]>>,
+    /// Where the program's code begins.
+    code: Option<u64>,
     /// Where the loader's code lies.
     loader: Vec<Range<u64>>,
+    /// How far the loader is, if it is musl's.
+    musl: Option<Musl>,
     /// Whether it has made a call.
     has_begun: bool,
     /// Whether the C library has asked for the limit of the stack.
@@ -60,6 +67,9 @@ struct Start {
     /// How long the files are that it mapped to read them.
     read: Vec<u64>,
 }
+
+/// `arch_prctl(2)`: where the thread's own memory is.
+const ARCH_SET_FS: u64 = 0x1002;
 
 /// Where the machine's own loaders are.
 const OF_MACHINE: [&[u8]; 4] = [b"/lib", b"/usr/lib", b"/nix/store/", b"/gnu/store/"];
@@ -82,7 +92,10 @@ impl Starts {
             return;
         }
         match &start.program {
-            None => start.program = Some(name.into()),
+            None => {
+                start.program = Some(name.into());
+                start.code = Some(range.start);
+            }
             Some(program) if **program == *name => {}
             Some(_) if !OF_MACHINE.iter().any(|place| name.starts_with(place)) => {}
             Some(_) => start.loader.push(range),
@@ -100,6 +113,18 @@ impl Starts {
         let start = self.processes.get_mut(&process)?;
         let is_first = !std::mem::replace(&mut start.has_begun, true);
         let is_there = start.loader.iter().any(|range| range.contains(&ip));
+        if let (true, true, Some(name)) = (is_first, is_there, names::name_of(abi, number)) {
+            start.musl = Musl::begins(name, args, start.code, &start.loader);
+        }
+        if let Some(musl) = &mut start.musl {
+            let name = names::name_of(abi, number).filter(|_| is_there);
+            if name.is_some_and(|name| musl.loads(name, args)) {
+                return Some(Role::Loads);
+            }
+            let is_first = musl.has_linked();
+            self.processes.remove(&process);
+            return is_first.then_some(Role::First);
+        }
         if is_there && !start.is_over && start.loads(abi, number, args) {
             return Some(Role::Loads);
         }
@@ -107,8 +132,10 @@ impl Starts {
             start.has_asked = true;
             return Some(Role::Loads);
         }
+        // It says what it does not find, and ends.
+        let gives_up = is_there && !(start.is_linking || start.is_over);
         self.processes.remove(&process);
-        (!is_first).then_some(Role::First)
+        (!is_first && !gives_up).then_some(Role::First)
     }
 
     /// A process is gone.
@@ -120,7 +147,6 @@ impl Starts {
 impl Start {
     /// Whether a loader would make this call now.
     fn loads(&mut self, abi: Abi, number: i32, args: &[u64; 6]) -> bool {
-        const ARCH_SET_FS: u64 = 0x1002;
         let Some(name) = names::name_of(abi, number) else {
             return false;
         };
@@ -176,7 +202,10 @@ mod tests {
     }
 
     /// The roles of calls that come from these addresses, after an exec that mapped this.
-    fn roles(mapped: &[(&str, u64)], calls: &[(u64, &str, [u64; 6])]) -> Vec<Option<Role>> {
+    pub(super) fn roles(
+        mapped: &[(&str, u64)],
+        calls: &[(u64, &str, [u64; 6])],
+    ) -> Vec<Option<Role>> {
         let mut starts = Starts::default();
         starts.executed(WHO);
         for (name, at) in mapped {
@@ -194,9 +223,9 @@ mod tests {
         ("[vdso]", 0xa000),
     ];
     const STACK: [u64; 6] = [0, libc::RLIMIT_STACK as u64, 0, 1, 0, 0];
-    const LOADS: Option<Role> = Some(Role::Loads);
-    const FIRST: Option<Role> = Some(Role::First);
-    const ANY: [u64; 6] = [0; 6];
+    pub(super) const LOADS: Option<Role> = Some(Role::Loads);
+    pub(super) const FIRST: Option<Role> = Some(Role::First);
+    pub(super) const ANY: [u64; 6] = [0; 6];
 
     #[test]
     fn the_first_calls_are_the_loaders_until_one_comes_from_elsewhere() {
@@ -245,8 +274,12 @@ mod tests {
     fn what_no_loader_does_is_the_programs_also_where_it_comes_from_the_loader() {
         let creates = [0, 0, libc::O_CREAT as u64, 0, 0, 0];
         for (name, args) in [("unlink", ANY), ("connect", ANY), ("openat", creates)] {
-            let calls = [(0x8010, "brk", ANY), (0x8020, name, args)];
-            assert_eq!(roles(&DYNAMIC, &calls), [LOADS, FIRST], "{name}");
+            let calls = [
+                (0x8010, "brk", ANY),
+                (0x8020, "set_tid_address", ANY),
+                (0x8030, name, args),
+            ];
+            assert_eq!(roles(&DYNAMIC, &calls), [LOADS, LOADS, FIRST], "{name}");
         }
         for name in ["openat", "read", "newfstatat"] {
             let calls = [
@@ -256,6 +289,16 @@ mod tests {
             ];
             assert_eq!(roles(&DYNAMIC, &calls), [LOADS, LOADS, FIRST], "{name}");
         }
+    }
+
+    #[test]
+    fn a_loader_that_gives_up_before_it_sets_up_the_first_thread_never_gives_way() {
+        let calls = [
+            (0x8010, "openat", ANY),
+            (0x8020, "writev", ANY),
+            (0x8030, "exit_group", ANY),
+        ];
+        assert_eq!(roles(&DYNAMIC, &calls), [LOADS, None, None]);
     }
 
     #[test]

@@ -31,6 +31,8 @@ mod limits;
 mod linked;
 mod living;
 mod loss;
+#[cfg(target_arch = "x86_64")]
+mod musl;
 mod mutants;
 mod nameless;
 mod netlink;

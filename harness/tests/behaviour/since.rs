@@ -78,6 +78,20 @@ fn a_static_program_has_no_loader_and_loses_nothing() {
     assert!(first.starts_with("brk("), "{first}");
 }
 
+#[test]
+fn a_loader_that_does_not_find_a_library_leaves_its_calls_in_the_trace() {
+    require!(right_to_trace());
+    require!(program("gcc"));
+    let (_, run) = run(
+        "workload: { shell: 'gcc -shared -o libit.so it.c; gcc -o it main.c -L. -lit; exec ./it',\n  \
+           files: { it.c: 'int f(void) { return 0; }', main.c: 'int f(void); int main(void) { return f(); }' },\n  \
+           timeout: 60s }\n\
+         trace: { since: main, events: [{ syscalls: [openat] }] }\nsnapshot: false\n\
+         expect: { exit: 127, any_order: [{ openat: { path: { glob: '**/libit.so' }, returns: ENOENT } }] }",
+    );
+    run.assert_status(0);
+}
+
 const MARKED: &str = "workload: { shell: 'cat one; echo go; cat two', files: { one: x, two: y } }";
 
 #[test]
