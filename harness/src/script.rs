@@ -17,8 +17,8 @@ use std::path::PathBuf;
     after_help = "Columns are those of perf 7.2. Records come in the order of their times.\n\n\
 With --format json each sample is an object on a line, with all that was recorded of it: event, time_ns, comm, pid, tid, cpu, mode, id, \
 stream_id, period, ip with dso, dso_offset_bytes, sym, symoff_bytes, file and line, addr, read, callchain (each frame with the same, and \
-inlined; callchain_end says how one ended that was found in a copy of the stack: outermost, limit, cut, unknown), branches, user_regs, user_stack_hex, weight, \
-data_src, transaction, intr_regs, phys_addr, cgroup, data_page_size_bytes, code_page_size_bytes, aux_hex, and the fields of its \
+inlined; callchain_end says how one ended that was found in a copy of the stack: outermost, limit, cut, no_table, unknown), branches, \
+user_regs, user_stack_hex, weight, data_src, transaction, intr_regs, phys_addr, cgroup, data_page_size_bytes, code_page_size_bytes, aux_hex, and the fields of its \
 tracepoint by name (raw_hex where the file has no format of it). What was not recorded is not there. Addresses are numbers; a field that \
 its event's text shows as a function of the kernel is {value, symbol}.\n\n\
 Functions are named by the files that were recorded, where they are still there (their build ids are compared), by debug files below \

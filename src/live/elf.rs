@@ -8,10 +8,12 @@ use crate::files;
 use object::elf::{ELF_NOTE_GNU, FileHeader32, FileHeader64, NT_GNU_BUILD_ID, PN_XNUM};
 use object::read::elf::{ElfFile64, FileHeader, NoteIterator, ProgramHeader};
 use object::read::{FileKind, ReadCache, ReadRef};
-use object::{Endianness, NativeEndian, Object, ObjectSection, ObjectSegment};
+use object::{CompressionFormat, Endianness, NativeEndian, Object, ObjectSection, ObjectSegment};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs::File;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +29,23 @@ const LONGEST_NOTES: u64 = 1 << 16;
 pub fn section<'d>(bytes: &'d [u8], name: &str) -> Option<&'d [u8]> {
     let elf = Elf::parse(bytes).ok()?;
     elf.section_by_name(name)?.data().ok()
+}
+
+/// The bytes of a section, as they were before they were compressed; `None` where they cannot be
+/// had.
+pub(crate) fn uncompressed<'d>(section: &impl ObjectSection<'d>) -> Option<Cow<'d, [u8]>> {
+    let data = section.compressed_data().ok()?;
+    let mut bytes = Vec::new();
+    let whole = match data.format {
+        CompressionFormat::None => return Some(Cow::Borrowed(data.data)),
+        CompressionFormat::Zlib => {
+            let mut decoder = flate2::read::ZlibDecoder::new(data.data);
+            decoder.read_to_end(&mut bytes).is_ok()
+        }
+        CompressionFormat::Zstandard => zstd::stream::copy_decode(data.data, &mut bytes).is_ok(),
+        _ => false,
+    };
+    whole.then_some(Cow::Owned(bytes))
 }
 
 /// The bytes that a loader needs of a program of a 64-bit machine: what lies behind them is for

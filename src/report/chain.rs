@@ -42,6 +42,7 @@ fn end(end: End) -> Option<&'static str> {
         End::Enough => Some("and more"),
         End::Cut => Some("the copy of the stack ends here"),
         End::Lost => Some("nothing tells of the caller"),
+        End::NoTable => Some("no table tells of the caller: .eh_frame, .debug_frame"),
     }
 }
 
@@ -66,6 +67,7 @@ pub fn chain_json(out: &mut String, stack: &Stack) {
             End::Enough => "limit",
             End::Cut => "cut",
             End::Lost => "unknown",
+            End::NoTable => "no_table",
         };
         let _always_fits = write!(out, ",\"callchain_end\":\"{word}\"");
     }

@@ -59,6 +59,7 @@ mod terminal;
 mod times;
 mod trials;
 mod untold_probes;
+mod unwinding;
 mod user;
 mod words;
 mod world;

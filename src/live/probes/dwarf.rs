@@ -2,14 +2,13 @@
 
 use super::convention::{Function, Parameter, Type};
 use super::elf::Binary;
-use crate::elf::Elf;
+use crate::elf::{self, Elf};
 use gimli::{
     AttributeValue, DebuggingInformationEntry, EndianSlice, Operation, RunTimeEndian, UnitOffset,
     UnitRef,
 };
-use object::{CompressionFormat, Object, ObjectSection};
+use object::Object;
 use std::borrow::Cow;
-use std::io::Read;
 
 pub(super) type Slice<'d> = EndianSlice<'d, RunTimeEndian>;
 pub(super) type Entry<'d> = DebuggingInformationEntry<Slice<'d>>;
@@ -49,7 +48,11 @@ fn function(elf: &Elf<'_>, address: u64) -> gimli::Result<Option<Function>> {
 
 /// The sections with debugging information.
 pub(super) fn sections<'d>(elf: &Elf<'d>) -> gimli::Result<gimli::DwarfSections<Cow<'d, [u8]>>> {
-    gimli::DwarfSections::load(|id| gimli::Result::Ok(section(elf, id.name())))
+    gimli::DwarfSections::load(|id| {
+        let found = elf.section_by_name(id.name());
+        let bytes = found.and_then(|section| elf::uncompressed(&section));
+        gimli::Result::Ok(bytes.unwrap_or_default())
+    })
 }
 
 pub(super) fn dwarf<'s>(
@@ -61,32 +64,6 @@ pub(super) fn dwarf<'s>(
         false => RunTimeEndian::Big,
     };
     sections.borrow(|section| EndianSlice::new(section, endian))
-}
-
-/// The bytes of a section, as they were before they were compressed; none where there is no such
-/// section.
-fn section<'d>(elf: &Elf<'d>, name: &str) -> Cow<'d, [u8]> {
-    let found = elf.section_by_name(name);
-    let Some(data) = found.and_then(|section| section.compressed_data().ok()) else {
-        return Cow::Borrowed(&[]);
-    };
-    let mut bytes = Vec::new();
-    let whole = match data.format {
-        CompressionFormat::None => return Cow::Borrowed(data.data),
-        CompressionFormat::Zlib => {
-            let mut decoder = flate2::read::ZlibDecoder::new(data.data);
-            decoder.read_to_end(&mut bytes).is_ok()
-        }
-        CompressionFormat::Zstandard => {
-            let decoded = zstd::stream::copy_decode(data.data, &mut bytes);
-            decoded.is_ok()
-        }
-        _ => false,
-    };
-    if !whole {
-        bytes.clear();
-    }
-    Cow::Owned(bytes)
 }
 
 fn subprogram(unit: Unit<'_, '_>, address: u64) -> gimli::Result<Option<Offset>> {

@@ -2,7 +2,7 @@
 
 use super::table::{Binding, Symbol, Table, readable};
 use super::unwind::CallFrames;
-use crate::elf::{Pieces, debug_file};
+use crate::elf::{Pieces, debug_file, uncompressed};
 use crate::files;
 use object::elf;
 use object::read::ReadRef;
@@ -24,6 +24,8 @@ pub(super) struct Binary {
     pub(super) build_id: Option<Vec<u8>>,
     pub(super) table: Table,
     pieces: Pieces,
+    /// Where the kernel starts it: what is there has no caller.
+    pub(super) entry: u64,
     pub(super) call_frames: CallFrames,
     /// Which file has source lines, if one has.
     pub(super) lines: Option<PathBuf>,
@@ -46,6 +48,8 @@ impl Binary {
                 && more.build_id == binary.build_id
             {
                 symbols.extend(all);
+                let frames = &mut binary.call_frames.debug;
+                *frames = frames.take().or(more.call_frames.debug);
                 if binary.lines.is_none() && more.lines.is_some() {
                     binary.lines = Some(debug);
                 }
@@ -76,9 +80,14 @@ impl Binary {
             build_id: file.build_id()?.map(<[u8]>::to_vec),
             table: Table::default(),
             pieces: Pieces::of(&file, false),
+            entry: file.entry(),
             call_frames: CallFrames {
                 header: section(".eh_frame_hdr"),
                 frames: section(".eh_frame"),
+                debug: file
+                    .section_by_name(".debug_frame")
+                    .and_then(|section| Some(uncompressed(&section)?.into_owned()))
+                    .filter(|data| !data.is_empty()),
                 text: address(".text").unwrap_or(0),
                 got: address(".got").unwrap_or(0),
             },

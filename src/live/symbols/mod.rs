@@ -346,6 +346,9 @@ impl Symbols for Book {
             let Some(at) = binary.address(place.offset) else {
                 break End::Lost;
             };
+            if n_frames == 1 && at == binary.entry {
+                break End::Outermost;
+            }
             let slide = address.wrapping_sub(at);
             if let Err(end) = state.step(machine, &binary.call_frames, &mut context, slide) {
                 break end;

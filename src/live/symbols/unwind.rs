@@ -1,22 +1,26 @@
-//! From a frame to its caller, as the compiler says where that is (`.eh_frame`; DWARF 5, 6.4).
+//! From a frame to its caller, as the compiler says where that is (`.eh_frame`, or `.debug_frame`
+//! where that has nothing; DWARF 5, 6.4).
 //!
 //! All registers are kept, as some functions find their caller by one that is no pointer to a
 //! frame. Nothing is guessed: where nothing says where the caller is, the way ends.
 
 use gimli::{
-    BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Evaluation, EvaluationResult,
-    NativeEndian, Register, RegisterRule, UnwindContext, UnwindExpression, UnwindSection, Value,
+    BaseAddresses, CfaRule, DebugFrame, EhFrame, EhFrameHdr, EndianSlice, Evaluation,
+    EvaluationResult, FrameDescriptionEntry, NativeEndian, Register, RegisterRule, UnwindContext,
+    UnwindExpression, UnwindSection, Value,
 };
 use perf_records::space::End;
 
 type Slice<'a> = EndianSlice<'a, NativeEndian>;
-type Row = gimli::UnwindTableRow<usize>;
+type Entry<'a> = FrameDescriptionEntry<Slice<'a>>;
 
 /// What a file says of its frames: sections with their addresses.
 #[derive(Debug, Default)]
 pub(super) struct CallFrames {
     pub(super) header: Option<(u64, Vec<u8>)>,
     pub(super) frames: Option<(u64, Vec<u8>)>,
+    /// `.debug_frame`, which has no address.
+    pub(super) debug: Option<Vec<u8>>,
     pub(super) text: u64,
     pub(super) got: u64,
 }
@@ -144,19 +148,37 @@ impl<'a> State<'a> {
         slide: u64,
     ) -> Result<(), End> {
         let at = self.address().wrapping_sub(slide);
-        let (section, row, return_register, is_signal) = frames.row(at, context)?;
+        if let Some((section, entry)) = frames.of_exceptions(at)? {
+            return self.leave(machine, section, (&entry, &frames.bases()), context, at);
+        }
+        let (section, entry) = frames.of_debugging(at)?.ok_or(End::NoTable)?;
+        self.leave(machine, section, (&entry, &frames.bases()), context, at)
+    }
+
+    /// Goes to the caller by what a section has for the function.
+    fn leave<'f, S: UnwindSection<Slice<'f>>>(
+        &mut self,
+        machine: Machine,
+        section: S,
+        (entry, bases): (&Entry<'f>, &BaseAddresses),
+        context: &mut UnwindContext<usize>,
+        at: u64,
+    ) -> Result<(), End> {
+        let row = entry.unwind_info_for_address(&section, bases, context, at);
+        let row = row.map_err(|_| End::Lost)?;
+        let return_register = entry.cie().return_address_register();
         let cfa = match row.cfa() {
             CfaRule::RegisterAndOffset { register, offset } => {
                 let value = self.register(*register).ok_or(End::Lost)?;
                 value.wrapping_add_signed(*offset)
             }
-            CfaRule::Expression(expression) => self.evaluate(section, *expression, None)?,
+            CfaRule::Expression(expression) => self.evaluate(&section, *expression, None)?,
         };
         let mut caller = self.registers;
         let mut is_outermost = false;
         let mut return_address = self.register(return_register);
         for (register, rule) in row.registers() {
-            let value = match self.rule(section, rule, *register, cfa) {
+            let value = match self.rule(&section, rule, *register, cfa) {
                 Ok(value) => value,
                 // A register that cannot be had is needed by few.
                 Err(_) if *register != return_register => None,
@@ -187,13 +209,13 @@ impl<'a> State<'a> {
         }
         self.registers = caller;
         self.instruction = return_address;
-        self.is_exact = is_signal;
+        self.is_exact = entry.is_signal_trampoline();
         Ok(())
     }
 
-    fn rule(
+    fn rule<'f, S: UnwindSection<Slice<'f>>>(
         &self,
-        section: EhFrame<Slice<'_>>,
+        section: &S,
         rule: &RegisterRule<usize>,
         register: Register,
         cfa: u64,
@@ -216,19 +238,19 @@ impl<'a> State<'a> {
         })
     }
 
-    fn evaluate(
+    fn evaluate<'f, S: UnwindSection<Slice<'f>>>(
         &self,
-        section: EhFrame<Slice<'_>>,
+        section: &S,
         expression: UnwindExpression<usize>,
         initial: Option<u64>,
     ) -> Result<u64, End> {
-        let expression = expression.get(&section).map_err(|_| End::Lost)?;
+        let expression = expression.get(section).map_err(|_| End::Lost)?;
         let encoding = gimli::Encoding {
             address_size: 8,
             format: gimli::Format::Dwarf32,
             version: 5,
         };
-        let mut evaluation: Evaluation<Slice<'_>> = expression.evaluation(encoding);
+        let mut evaluation: Evaluation<Slice<'f>> = expression.evaluation(encoding);
         // A loop in it has an end.
         evaluation.set_max_iterations(1000);
         if let Some(initial) = initial {
@@ -257,19 +279,23 @@ impl<'a> State<'a> {
 }
 
 impl CallFrames {
-    /// What holds at an address of the file: the row of its table, the register of the return
-    /// address, and whether it is a signal's frame.
-    fn row<'a, 'c>(
-        &'a self,
-        address: u64,
-        context: &'c mut UnwindContext<usize>,
-    ) -> Result<(EhFrame<Slice<'a>>, &'c Row, Register, bool), End> {
-        let (at, bytes) = self.frames.as_ref().ok_or(End::Lost)?;
-        let section = EhFrame::new(bytes, NativeEndian);
+    fn bases(&self) -> BaseAddresses {
         let bases = BaseAddresses::default()
-            .set_eh_frame(*at)
             .set_text(self.text)
             .set_got(self.got);
+        match &self.frames {
+            Some((at, _)) => bases.set_eh_frame(*at),
+            None => bases,
+        }
+    }
+
+    /// What `.eh_frame` has for the function at an address of the file, if it has anything.
+    fn of_exceptions(&self, address: u64) -> Result<Option<(EhFrame<Slice<'_>>, Entry<'_>)>, End> {
+        let Some((_, bytes)) = &self.frames else {
+            return Ok(None);
+        };
+        let section = EhFrame::new(bytes, NativeEndian);
+        let bases = self.bases();
         let entry = match &self.header {
             Some((at, header)) => {
                 let bases = bases.clone().set_eh_frame_hdr(*at);
@@ -284,11 +310,29 @@ impl CallFrames {
             }
             None => section.fde_for_address(&bases, address, EhFrame::cie_from_offset),
         };
-        let entry = entry.map_err(|_| End::Lost)?;
-        let row = entry
-            .unwind_info_for_address(&section, &bases, context, address)
-            .map_err(|_| End::Lost)?;
-        let register = entry.cie().return_address_register();
-        Ok((section, row, register, entry.is_signal_trampoline()))
+        Ok(found(entry)?.map(|entry| (section, entry)))
+    }
+
+    /// The same of `.debug_frame`.
+    fn of_debugging(
+        &self,
+        address: u64,
+    ) -> Result<Option<(DebugFrame<Slice<'_>>, Entry<'_>)>, End> {
+        let Some(bytes) = &self.debug else {
+            return Ok(None);
+        };
+        let mut section = DebugFrame::new(bytes, NativeEndian);
+        section.set_address_size(8);
+        let entry = section.fde_for_address(&self.bases(), address, DebugFrame::cie_from_offset);
+        Ok(found(entry)?.map(|entry| (section, entry)))
+    }
+}
+
+/// An entry, if there is one for the address.
+fn found(entry: gimli::Result<Entry<'_>>) -> Result<Option<Entry<'_>>, End> {
+    match entry {
+        Ok(entry) => Ok(Some(entry)),
+        Err(gimli::Error::NoUnwindInfoForAddress) => Ok(None),
+        Err(_) => Err(End::Lost),
     }
 }

@@ -202,6 +202,7 @@ fn end(end: End) -> &'static str {
         End::Enough => "limit",
         End::Cut => "cut",
         End::Lost => "unknown",
+        End::NoTable => "no_table",
     }
 }
 

@@ -339,8 +339,11 @@ pub enum End {
     Enough,
     /// The copy of the stack is too short for the next.
     Cut,
-    /// Nothing tells where the caller of the last frame is.
+    /// What tells where the caller of the last frame is leads nowhere.
     Lost,
+    /// No table tells where the caller of the last frame is: neither in the function's file nor in
+    /// a file of debugging information for it.
+    NoTable,
 }
 
 /// The machine that addresses were recorded on.

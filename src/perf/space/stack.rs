@@ -1,6 +1,7 @@
 //! The functions that led to an event.
 
 use super::{End, Frame};
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// A call chain, from the innermost function on: the kernel's part first, where there is one.
@@ -42,10 +43,13 @@ impl Stack {
     /// Whether more functions may have led to it than are told.
     #[must_use]
     pub fn is_cut(&self) -> bool {
-        matches!(self.end, Some(End::Cut | End::Lost | End::Enough))
+        matches!(
+            self.end,
+            Some(End::Cut | End::Lost | End::NoTable | End::Enough)
+        )
     }
 
-    /// The names of the functions on a line, the innermost first.
+    /// The names of the functions on a line, the innermost first, and why it does not go on.
     #[must_use]
     pub fn line(&self) -> String {
         let names = self.frames.iter().map(|frame| frame.name());
@@ -53,6 +57,14 @@ impl Stack {
         let mut line = names.collect::<Vec<_>>().join(" < ");
         if self.is_cut() {
             line.push_str(" < ...");
+        }
+        if let (Some(End::NoTable), Some(last)) = (self.end, self.frames.last()) {
+            let file = last.file.as_deref().unwrap_or("the last file");
+            let _always_fits = write!(
+                line,
+                " (`{file}` has no table of the callers, `.eh_frame` or `.debug_frame`: \
+                 install its debug symbols)"
+            );
         }
         line
     }

@@ -166,6 +166,14 @@ pub(super) fn why(stack: &Stack) -> Option<String> {
     let unnamed = frames.find(|frame| frame.function.is_none());
     Some(match stack.end {
         Some(End::Lost) => format!("nothing tells the caller of {last}"),
+        Some(End::NoTable) => {
+            let file = stack.frames.last().and_then(|frame| frame.file.as_deref());
+            let file = shown_path(Path::new(file.unwrap_or("no file")));
+            format!(
+                "`{file}` has no table of the caller of {last}, `.eh_frame` or `.debug_frame`: \
+                 install its debug symbols"
+            )
+        }
         Some(End::Cut) => format!("the stack could not be read behind {last}"),
         Some(End::Enough) => format!("there are more than {MOST} functions"),
         Some(End::Outermost) | None if stack.is_partial => {

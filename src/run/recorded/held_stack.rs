@@ -28,11 +28,12 @@ struct HeldFunction {
     is_inlined: bool,
 }
 
-const ENDS: [(End, &str); 4] = [
+const ENDS: [(End, &str); 5] = [
     (End::Outermost, "outermost"),
     (End::Enough, "enough"),
     (End::Cut, "cut"),
     (End::Lost, "lost"),
+    (End::NoTable, "no table"),
 ];
 
 impl From<&Stack> for HeldStack {

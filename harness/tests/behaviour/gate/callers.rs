@@ -216,7 +216,10 @@ fn functions_without_names_and_chains_that_break_off_make_the_run_incomplete() {
     ];
     for (options, says) in [
         (&["-O1", "-s"][..], no_file),
-        (&without_tables, "nothing tells the caller of `flush_log`"),
+        (
+            &without_tables,
+            "/it` has no table of the caller of `flush_log`",
+        ),
     ] {
         let (verdict, why) = judged(options, EACH_TWICE, WAL, "");
         assert_eq!(verdict, "\"incomplete\"", "{options:?} {why}");
