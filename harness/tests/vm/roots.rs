@@ -5,6 +5,7 @@ mod project;
 
 use super::{NEW, booted, can_tell, can_tell_with, text, unpacked};
 use project::{Project, run, verdicts, with_scenarios};
+use std::path::Path;
 use std::process::Command;
 
 #[test]
@@ -229,4 +230,52 @@ read: { suite: bookworm, root: ../root }
     assert_eq!(output.status.code(), Some(99), "{out}{said}");
     let broken = ["packed", "read"].map(|kernel| format!("plain {kernel} broken"));
     assert_eq!(verdicts(&output), broken, "{out}{said}");
+}
+
+/// Makes a program of musl, with a library of its own, in the working directory, and musl in the
+/// root; and why that cannot be.
+fn with_musl(project: &Project) -> Result<(), String> {
+    project.write("work/lib.c", "int of_library(void) { return 8; }\n");
+    let program = "#include <unistd.h>
+int of_library(void);
+int main(void) { return write(1, \"of musl\\n\", of_library()) != 8; }
+";
+    project.write("work/it.c", program);
+    for words in [
+        &["-shared", "-fPIC", "-o", "libit.so", "lib.c"][..],
+        &["-o", "it", "it.c", "-L.", "-lit", "-Wl,-rpath,$ORIGIN"],
+    ] {
+        let mut compiler = Command::new("musl-gcc");
+        let made = compiler
+            .args(words)
+            .current_dir(project.at("work"))
+            .output();
+        let made = made.map_err(|error| format!("`musl-gcc` cannot be run: {error}"))?;
+        assert!(made.status.success(), "{made:?}");
+    }
+    let loader = format!("/lib/ld-musl-{}.so.1", std::env::consts::ARCH);
+    project.copy(Path::new(&loader));
+    Ok(())
+}
+
+#[test]
+fn a_guest_runs_programs_of_another_c_library_that_its_root_has() {
+    if !can_tell() {
+        return;
+    }
+    let project = Project::new("musl: { suite: bookworm, root: ../root }\n");
+    if !can_tell_with(with_musl(&project)) {
+        return;
+    }
+    let scenario = "description: a program of musl makes its own calls behind the loader
+workload: { run: [./it], files: { it: { from: ../it }, libit.so: { from: ../libit.so } } }
+trace: { since: main }
+expect: { exit: 0, stdout: \"of musl\\n\", only: [execve, write, exit_group] }
+snapshot: false
+";
+    project.write("work/scenarios/it.yaml", scenario);
+    let output = project.matrix(&["scenarios"]);
+    let said = text(&output.stderr);
+    assert_eq!(verdicts(&output), ["it musl pass"], "{said}");
+    assert_eq!(output.status.code(), Some(0), "{said}");
 }
