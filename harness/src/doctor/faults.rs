@@ -5,6 +5,7 @@ use perf_live::errors::chain;
 use perf_live::gate::{Decision, End, Held, HeldCalls, Judge, Log, Supervisor};
 use perf_live::host::Host;
 use perf_live::sandbox::{self, LaunchError, Workload};
+use perf_live::sys::memory;
 use std::error::Error;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -45,6 +46,7 @@ fn held(host: &Host, mut workload: Workload) -> Result<String, Box<dyn Error>> {
     if !listener.is_prompt {
         lacking.push("before Linux 6.6 a held call takes some 10 µs more");
     }
+    lacking.extend(memory::lack());
     if listener.no_new_privileges {
         lacking.push("under no_new_privs: set-user-ID programs give the workload no rights");
     }

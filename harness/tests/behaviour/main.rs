@@ -58,6 +58,7 @@ mod sweep;
 mod terminal;
 mod times;
 mod trials;
+mod unbuilt;
 mod untold_probes;
 mod unwinding;
 mod user;

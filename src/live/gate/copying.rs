@@ -4,7 +4,8 @@ use super::depending::is_of_kernel;
 use super::making::Made;
 use super::moving::{MOST, OF_KERNEL, gone, is_unsignalled, returned_by, unfit, until_readable};
 use super::supervisor::Held;
-use crate::sys::gate::{self, Listener};
+use crate::sys::gate::Listener;
+use crate::sys::memory;
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, copy_file_range, fcntl, splice};
 use nix::sys::sendfile::sendfile;
 use nix::sys::stat::{SFlag, fstat};
@@ -130,7 +131,7 @@ impl Copied {
         }
         let mut bytes = [0; 8];
         let read = bytes.get_mut(..self.width).unwrap_or_default();
-        if gate::read_memory(thread, side.position, read)? < self.width {
+        if memory::read_memory(thread, side.position, read)? < self.width {
             return Err(io::Error::from_raw_os_error(libc::EFAULT));
         }
         let [low @ .., _, _, _, _] = bytes;
@@ -149,7 +150,7 @@ impl Copied {
             4 => (position as i32).to_ne_bytes().to_vec(),
             _ => position.to_ne_bytes().to_vec(),
         };
-        match gate::write_memory(thread, side.position, &bytes)? == bytes.len() {
+        match memory::write_memory(thread, side.position, &bytes)? == bytes.len() {
             true => Ok(()),
             false => Err(io::Error::from_raw_os_error(libc::EFAULT)),
         }

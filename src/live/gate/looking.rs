@@ -5,7 +5,7 @@ use super::opened::take;
 use super::resolving::{Going, link};
 use super::{Held, Led, Paths, Start};
 use crate::host::{Host, MakerIds};
-use crate::sys::{gate, inode, page_size, socket};
+use crate::sys::{inode, memory, page_size, socket};
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::stat::{FileStat, SFlag, fstat};
 use nix::unistd::{Whence, lseek};
@@ -170,7 +170,7 @@ impl Look<'_> {
             // To the end of a page each: the next one may not be there.
             let in_page = page_size() - (at as usize & (page_size() - 1));
             let mut more = vec![0; in_page.min(LONGEST_PATH)];
-            let there = gate::read_memory(self.held.thread, at, &mut more)?;
+            let there = memory::read_memory(self.held.thread, at, &mut more)?;
             more.truncate(there);
             if let Some(end) = more.iter().position(|byte| *byte == 0) {
                 more.truncate(end);
@@ -191,7 +191,7 @@ impl Look<'_> {
         let mut there = 0;
         while there < length {
             let (at, rest) = (address.wrapping_add(there as u64), bytes.get_mut(there..));
-            match gate::read_memory(self.held.thread, at, rest.unwrap_or_default())? {
+            match memory::read_memory(self.held.thread, at, rest.unwrap_or_default())? {
                 0 => return Err(io::Error::from_raw_os_error(libc::EFAULT)),
                 more => there += more,
             }

@@ -10,7 +10,8 @@
 
 use super::Held;
 use super::filter::{ARCH, HeldCalls, IF_AT_LEAST, IF_EQUAL, JUMP, LOAD, NUMBER, RETURN};
-use crate::sys::gate::{self, Instruction};
+use crate::sys::gate::Instruction;
+use crate::sys::memory;
 use std::io;
 use syscall_model::names::{self, Abi};
 
@@ -153,7 +154,7 @@ fn read(call: &Held, address: u64, bytes: &mut [u8]) -> io::Result<()> {
     let mut there = 0;
     while let Some(rest) = bytes.get_mut(there..).filter(|rest| !rest.is_empty()) {
         let at = address.wrapping_add(there as u64);
-        match gate::read_memory(call.thread, at, rest)? {
+        match memory::read_memory(call.thread, at, rest)? {
             0 => return Err(io::Error::from_raw_os_error(libc::EFAULT)),
             more => there += more,
         }

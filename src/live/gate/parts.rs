@@ -2,7 +2,7 @@
 
 use super::copying::Copied;
 use super::supervisor::Held;
-use crate::sys::gate;
+use crate::sys::memory;
 use std::io;
 use syscall_model::names::{self, Abi};
 
@@ -51,7 +51,8 @@ impl Parts {
             false => 4,
         };
         let mut bytes = vec![0; length as usize * 2 * width];
-        if !bytes.is_empty() && gate::read_memory(call.thread, address, &mut bytes)? < bytes.len() {
+        if !bytes.is_empty() && memory::read_memory(call.thread, address, &mut bytes)? < bytes.len()
+        {
             return Err(io::Error::from_raw_os_error(libc::EFAULT));
         }
         let parts = Self(pieces(&bytes, width));
@@ -75,10 +76,10 @@ impl Parts {
     /// not there.
     ///
     /// # Errors
-    /// As [`gate::read_memory`].
+    /// As [`memory::read_memory`].
     pub(super) fn gather(&self, thread: u32, bytes: &mut [u8]) -> io::Result<usize> {
         match self.each(bytes, |address, room| {
-            gate::read_memory(thread, address, room)
+            memory::read_memory(thread, address, room)
         }) {
             (0, Some(error)) => Err(error),
             (done, _) => Ok(done),
@@ -88,10 +89,10 @@ impl Parts {
     /// Writes `bytes` into them; says how many arrived.
     ///
     /// # Errors
-    /// As [`gate::write_memory`].
+    /// As [`memory::write_memory`].
     pub(super) fn scatter(&self, thread: u32, bytes: &mut [u8]) -> io::Result<usize> {
         match self.each(bytes, |address, piece| {
-            gate::write_memory(thread, address, piece)
+            memory::write_memory(thread, address, piece)
         }) {
             (_, Some(error)) => Err(error),
             (done, None) => Ok(done),

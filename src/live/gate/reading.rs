@@ -1,7 +1,7 @@
 //! Reads what the arguments of a waiting call point to, as the BPF programs do it.
 
 use super::Held;
-use crate::sys::gate;
+use crate::sys::memory;
 use crate::sys::page_size;
 use syscall_model::many;
 use syscall_model::memory::{
@@ -53,7 +53,7 @@ fn standing(call: &Held) -> Option<(Held, Option<Piece>)> {
     };
     let mut bytes = [0; many::LONGEST_ARRAY as usize];
     let (given, address) = (bytes.get_mut(..length.into())?, word(call, argument));
-    let n = gate::read_memory(call.thread, address, given).ok()?;
+    let n = memory::read_memory(call.thread, address, given).ok()?;
     for (to, word) in told.arguments.iter_mut().zip(bytes.chunks_exact(4)) {
         *to = u32::from_ne_bytes(*word.first_chunk()?).into();
     }
@@ -73,7 +73,7 @@ fn standing(call: &Held) -> Option<(Held, Option<Piece>)> {
 #[must_use]
 pub fn stack_from(thread: u32, address: u64, most: usize) -> Vec<u8> {
     let mut bytes = vec![0; most];
-    let there = gate::read_memory(thread, address, &mut bytes).unwrap_or(0);
+    let there = memory::read_memory(thread, address, &mut bytes).unwrap_or(0);
     bytes.truncate(there);
     bytes
 }
@@ -103,14 +103,14 @@ fn one(call: &Held, fetch: &Fetch, address: u64) -> Piece {
         }
         Extent::Sized { at } => {
             let mut length = [0; 4];
-            let read = gate::read_memory(call.thread, word(call, at), &mut length);
+            let read = memory::read_memory(call.thread, word(call, at), &mut length);
             matches!(read, Ok(4)).then(|| u32::from_ne_bytes(length) as usize)
         }
         Extent::Strings | Extent::Behind(_) | Extent::Returned { .. } => None,
     };
     let read = wanted.and_then(|wanted| {
         let mut bytes = vec![0; wanted.min(limit)];
-        let n = gate::read_memory(call.thread, address, &mut bytes).ok()?;
+        let n = memory::read_memory(call.thread, address, &mut bytes).ok()?;
         let is_all = n == bytes.len();
         let state = if wanted > limit {
             State::Cut
@@ -135,7 +135,7 @@ fn number_of(call: &Held, what: Behind) -> u16 {
 fn behind(call: &Held, fetch: &Fetch, (what, place): (Behind, u16), first: u64) -> Option<Piece> {
     let number = |at: u64, size: usize| {
         let mut bytes = [0; 8];
-        let n = gate::read_memory(call.thread, at, &mut bytes[..size]).ok()?;
+        let n = memory::read_memory(call.thread, at, &mut bytes[..size]).ok()?;
         (n == size).then(|| u64::from_ne_bytes(bytes))
     };
     let address_size = if what.is_narrow { 4 } else { 8 };
@@ -173,7 +173,7 @@ fn string(call: &Held, fetch: &Fetch, element: u16, address: u64) -> Piece {
         let at = address.wrapping_add(bytes.len() as u64);
         let in_page = page_size() - (at as usize & (page_size() - 1));
         let mut more = vec![0; in_page.min(limit + 1 - bytes.len())];
-        let Ok(n) = gate::read_memory(call.thread, at, &mut more) else {
+        let Ok(n) = memory::read_memory(call.thread, at, &mut more) else {
             break None;
         };
         more.truncate(n);
@@ -196,7 +196,7 @@ fn strings(call: &Held, fetch: &Fetch, address: u64, pieces: &mut Vec<Piece>) {
     for element in 0..MOST_STRINGS {
         let at = address.wrapping_add(u64::from(element) * size as u64);
         let mut pointer = [0; 8];
-        let read = gate::read_memory(call.thread, at, &mut pointer[..size]).ok();
+        let read = memory::read_memory(call.thread, at, &mut pointer[..size]).ok();
         let is_read = read == Some(size);
         let to = is_read.then(|| u64::from_ne_bytes(pointer));
         match to {

@@ -242,53 +242,6 @@ fn is_one_of(error: &io::Error, numbers: &[i32]) -> bool {
         .is_some_and(|number| numbers.contains(&number))
 }
 
-/// Reads the memory of a task into `bytes`; says how many bytes there are before a page that is not
-/// there.
-///
-/// # Errors
-/// `EFAULT` where the first byte is in no such page, `ESRCH`, `EPERM`.
-///
-/// # References
-/// `process_vm_readv(2)`.
-pub fn read_memory(thread: u32, address: u64, bytes: &mut [u8]) -> io::Result<usize> {
-    let here = libc::iovec {
-        iov_base: bytes.as_mut_ptr().cast(),
-        iov_len: bytes.len(),
-    };
-    let there = libc::iovec {
-        iov_base: std::ptr::with_exposed_provenance_mut(address as usize),
-        iov_len: bytes.len(),
-    };
-    let (pid, flags) = (thread as libc::pid_t, 0);
-    // SAFETY: it writes at most so many bytes of ours; the other vector is of that task.
-    let read =
-        unsafe { libc::process_vm_readv(pid, &raw const here, 1, &raw const there, 1, flags) };
-    Ok(check(read as libc::c_long)? as usize)
-}
-
-/// Writes into the memory of a task; says how many bytes.
-///
-/// # Errors
-/// As [`read_memory`].
-///
-/// # References
-/// `process_vm_writev(2)`.
-pub fn write_memory(thread: u32, address: u64, bytes: &[u8]) -> io::Result<usize> {
-    let here = libc::iovec {
-        iov_base: bytes.as_ptr().cast_mut().cast(),
-        iov_len: bytes.len(),
-    };
-    let there = libc::iovec {
-        iov_base: std::ptr::with_exposed_provenance_mut(address as usize),
-        iov_len: bytes.len(),
-    };
-    let (pid, flags) = (thread as libc::pid_t, 0);
-    // SAFETY: it reads so many bytes of ours; the other vector is of that task.
-    let written =
-        unsafe { libc::process_vm_writev(pid, &raw const here, 1, &raw const there, 1, flags) };
-    Ok(check(written as libc::c_long)? as usize)
-}
-
 /// The largest size that a process may give to a file; `u64::MAX` for any.
 ///
 /// # Errors

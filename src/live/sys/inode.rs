@@ -59,7 +59,8 @@ pub fn clone(of: BorrowedFd<'_>, into: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 /// The handle of an open file, which no other file of its file system has, not even one that comes
-/// later and has its number; `None` where the file system has no handles.
+/// later and has its number; `None` where the file system has no handles, or the kernel was built
+/// without (`CONFIG_FHANDLE`).
 ///
 /// # Errors
 /// Those of `name_to_handle_at(2)`.
@@ -105,7 +106,7 @@ fn handle(file: BorrowedFd<'_>, flags: i32) -> io::Result<Option<Vec<u8>>> {
         )
     };
     match check(got) {
-        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
+        Err(error) if has_none(&error) => Ok(None),
         Err(error) => Err(error),
         Ok(_) => {
             let bytes = handle.bytes.get(..handle.length as usize);
@@ -113,6 +114,10 @@ fn handle(file: BorrowedFd<'_>, flags: i32) -> io::Result<Option<Vec<u8>>> {
             Ok(bytes.map(|bytes| [&kind[..], bytes].concat()))
         }
     }
+}
+
+fn has_none(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS))
 }
 
 fn ask(at: i32, path: &CStr, flags: i32) -> io::Result<Inode> {

@@ -12,6 +12,7 @@ pub mod gate;
 pub mod inode;
 pub mod landlock;
 pub mod mapping;
+pub mod memory;
 pub mod mount;
 pub mod perf;
 pub mod pidfd;

@@ -15,6 +15,7 @@ use perf_live::gate::{
     Aliases, Decision, End, Held, HeldCalls, Judge, Logged, Own, Paths, Streams, length_of,
     read_memory,
 };
+use perf_live::sys::memory;
 use perf_records::space::Stack;
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
@@ -135,7 +136,7 @@ impl<'a> Decider<'a> {
             };
             let group = process.filter(|_| answer.is_some());
             counted.extend(group.map(|_| place));
-            let is_free = injected.is_none() && is_long_enough(fault, call);
+            let is_free = injected.is_none() && self.is_long_enough(fault, call);
             if self.counts.count(call.id(), (place, fault), group, is_free) {
                 injected = Some((Some(place), fault.injected));
             }
@@ -144,6 +145,19 @@ impl<'a> Decider<'a> {
             self.looks.note(call, name, deed, counted);
         }
         injected
+    }
+
+    /// Whether a shorter call would be one: its length is larger. A vector that cannot be read has
+    /// none.
+    fn is_long_enough(&mut self, fault: &FaultPlan, call: &Held) -> bool {
+        let Some(Answer::Short(most)) = fault.injected.answer else {
+            return true;
+        };
+        let length = length_of(call);
+        if length.as_ref().is_err_and(memory::is_lack) {
+            self.unknown.insert(memory::NO_CALLS.to_owned());
+        }
+        length.is_ok_and(|length| length > most)
     }
 
     /// Says whether the call waits by the fault `by`, and notes for whom it is waited.
@@ -383,13 +397,4 @@ fn names_one(deed: Option<Option<&Deed>>, files: &BTreeSet<Vec<u8>>) -> Option<b
         }
     }
     is_known.then_some(false)
-}
-
-/// Whether a shorter call would be one: its length is larger. A vector that cannot be read has
-/// none.
-fn is_long_enough(fault: &FaultPlan, call: &Held) -> bool {
-    match fault.injected.answer {
-        Some(Answer::Short(most)) => length_of(call).is_ok_and(|length| length > most),
-        _ => true,
-    }
 }

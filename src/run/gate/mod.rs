@@ -26,6 +26,7 @@ use perf_live::events::Sleepers;
 use perf_live::gate::{GateError, Log, Paths, Supervisor};
 use perf_live::host::Host;
 use perf_live::sandbox::Running;
+use perf_live::sys::memory;
 use proof::prove;
 use std::collections::BTreeSet;
 use std::io;
@@ -100,6 +101,10 @@ impl Doing<'_> {
         if no_new_privileges {
             faults.remarks.push(UNPRIVILEGED.to_owned());
         }
+        let is_unsure = faults.outcomes.iter().any(|it| it.unknown > 0);
+        let lack = is_unsure.then(memory::lack).flatten().map(str::to_owned);
+        let lack = lack.filter(|lack| !faults.unknown.contains(lack));
+        faults.unknown.extend(lack);
         Ok((followed, Known::Yes(faults)))
     }
 }
