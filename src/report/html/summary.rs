@@ -15,12 +15,8 @@ const NAMES: usize = 8;
 /// Writes the overall result.
 pub(super) fn lead(out: &mut String, report: &MatrixReport<'_>) {
     out.push_str("<p class=\"counts\">");
-    for (verdict, count) in report.counts() {
-        let _always_fits = write!(
-            out,
-            "<span class=\"{verdict}\">{count} {}</span> ",
-            words(verdict)
-        );
+    for (verdict, word, count) in report.said_counts() {
+        let _always_fits = write!(out, "<span class=\"{verdict}\">{count} {word}</span> ");
     }
     out.push_str("</p>\n");
     if let Some(compared) = report.compared() {

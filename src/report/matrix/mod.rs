@@ -9,7 +9,7 @@ pub(super) mod tests;
 
 use super::kcidb::Submission;
 use super::{html, kcidb};
-use crate::matrix::{Explained, Matrix, Seen, Step};
+use crate::matrix::{Column, Explained, Matrix, Seen, Step};
 use crate::upgrade::{Class, Within};
 use crate::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
@@ -107,12 +107,38 @@ impl<'a> MatrixReport<'a> {
         counted(&self.matrix.verdicts())
     }
 
+    /// The same with the words for them: what had not ended when the harness was asked to end is
+    /// `broken` by its verdict, and `interrupted` by its word.
+    pub(super) fn said_counts(&self) -> Vec<(Verdict, String, usize)> {
+        let columns = self.matrix.columns.iter().filter(|it| it.interrupted);
+        let untold = |column: &Column| {
+            let scenarios = self.matrix.scenarios.iter();
+            let untold = scenarios.filter(|name| column.answers(name).is_empty());
+            untold.count()
+        };
+        let interrupted: usize = columns.map(untold).sum();
+        let said = self.counts().into_iter().map(|(verdict, count)| {
+            let others = match verdict {
+                Verdict::Broken => interrupted,
+                _ => 0,
+            };
+            (verdict, words(verdict), count.saturating_sub(others))
+        });
+        let last = (Verdict::Broken, "interrupted".to_owned(), interrupted);
+        let all = said.chain([last]);
+        all.filter(|(_, _, count)| *count > 0).collect()
+    }
+
     /// Returns how much was compared and with which result, as half a sentence; `None` for a single
     /// kernel.
     pub(super) fn compared(&self) -> Option<String> {
         if self.steps.is_empty() {
             let is_one = self.matrix.columns.len() < 2;
-            let why = "nothing was compared, as no two kernels came to their end";
+            let is_interrupted = self.matrix.columns.iter().any(|it| it.interrupted);
+            let why = match is_interrupted {
+                true => "nothing was compared, as it was interrupted",
+                false => "nothing was compared, as no two kernels came to their end",
+            };
             return (!is_one).then(|| why.to_owned());
         }
         let real = self.steps.iter().flat_map(real);

@@ -1,7 +1,7 @@
 //! Writes each upgrade: what differs, where, and the evidence.
 
 use super::super::suite::diff_color;
-use super::{MatrixReport, by_verdicts, evidence, noise, plural, real, title, words};
+use super::{MatrixReport, by_verdicts, evidence, noise, plural, real, title};
 use crate::matrix::{Explained, Seen, Step};
 use crate::upgrade::Class;
 use perf_records::units::{shown, shown_lines};
@@ -119,9 +119,9 @@ fn names(seen: &[&Seen]) -> String {
 fn end(out: &mut String, report: &MatrixReport<'_>) {
     let matrix = report.matrix;
     let counts: Vec<String> = report
-        .counts()
+        .said_counts()
         .into_iter()
-        .map(|(verdict, count)| format!("{count} {}", words(verdict)))
+        .map(|(_, word, count)| format!("{count} {word}"))
         .collect();
     let _always_fits = write!(
         out,

@@ -219,6 +219,26 @@ fn what_a_kernel_did_not_come_to_is_said_once() {
 }
 
 #[test]
+fn what_was_interrupted_is_counted_as_that_and_not_as_broken() {
+    let told = [
+        ("a", "pass", "", "  close(3) = 0\n"),
+        ("b", "pass", "", "  close(3) = 0\n"),
+    ];
+    let mut interrupted = column("6.1", &told[..1]);
+    interrupted.interrupt();
+    let whole = column("5.10", &told);
+    let text = human(&Matrix::new(vec![whole.clone(), interrupted.clone()], []));
+    let end = ": 3 pass, 1 interrupted; nothing was compared, as it was interrupted\n";
+    assert!(text.ends_with(end), "{text}");
+    // Beside it a kernel that broke is one.
+    let mut died = column("5.15", &told[..1]);
+    died.trouble = Some("it broke".into());
+    let text = human(&Matrix::new(vec![whole, died, interrupted], []));
+    let counts = ": 4 pass, 1 broken, 1 interrupted; ";
+    assert!(text.contains(counts), "{text}");
+}
+
+#[test]
 fn colours_change_nothing_but_colours() {
     let matrix = matrix();
     let mut colored = String::new();
