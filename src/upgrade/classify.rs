@@ -29,8 +29,12 @@ impl<'a> Told<'a> {
         }
     }
 
+    /// What the two are called: by their releases, unless a list has one release twice.
     pub(super) fn releases(&self) -> [&'a str; 2] {
-        [&self.base.release, &self.other.release]
+        match [&*self.base.release, &*self.other.release] {
+            [one, other] if one == other => ["the first", "the second"],
+            releases => releases,
+        }
     }
 
     /// Returns the settings that explain how a call ends on one of them, in words.

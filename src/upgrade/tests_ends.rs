@@ -55,6 +55,25 @@ fn what_a_run_wrote_and_left_otherwise_is_a_difference_where_it_is_judged() {
 }
 
 #[test]
+fn two_kernels_of_one_release_are_told_apart_by_their_order() {
+    let trace = "P1 sh\n  uname() = 0\n";
+    let (passes, fails) = (failed(&[], trace), failed(&[exit("exit status 7")], trace));
+    let kernel = facts("6.1");
+    let what = |before: &Answer, after: &Answer| {
+        let [before, after] = [before, after].map(std::slice::from_ref);
+        let [(_, what, _)] =
+            <[_; 1]>::try_from(found((&kernel, before), (&kernel, after))).unwrap();
+        what
+    };
+    let text = "expected exit status 0, got exit status 7";
+    assert_eq!(
+        what(&passes, &fails),
+        format!("on the second alone: {text}")
+    );
+    assert_eq!(what(&fails, &passes), format!("on the first alone: {text}"));
+}
+
+#[test]
 fn an_end_that_varies_on_one_kernel_is_noise() {
     let trace = "P1 sh\n  uname() = 0\n";
     let old = failed(&[exit("exit status 7")], trace);
