@@ -58,8 +58,8 @@ const PRECISE: &str = "precise_ip";
 
 const FREQUENCY: u64 = 1 << 10;
 
-/// An event. Nothing is read behind a call that failed, so that the size is not told that the kernel
-/// writes where it refuses the program's (`E2BIG`).
+/// An event. The size that the kernel writes where it refuses the program's (`E2BIG`) is not told:
+/// nothing is read behind a call that failed.
 pub(super) fn attributes<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let bytes = site.given()?;
     let size = bytes.u32(4)?;
