@@ -59,6 +59,11 @@ impl Expression {
         }
     }
 
+    /// Whether it holds a `?:`.
+    pub(super) fn has_choice(&self) -> bool {
+        matches!(self, Self::Choice(_)) || self.parts().iter().any(Self::has_choice)
+    }
+
     /// The parts, from left to right.
     pub(super) fn parts(&self) -> &[Self] {
         match self {

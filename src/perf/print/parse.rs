@@ -111,8 +111,16 @@ impl<'a> Parser<'a> {
             if !parser.takes("?") {
                 return Ok(condition);
             }
-            let yes = parser.expression()?;
-            parser.expect(":")?;
+            // GNU C: `a ?: b` is `a ? a : b`. Choices within choices would double each time.
+            let yes = match parser.takes(":") {
+                true if condition.has_choice() => return Err("`:` behind a choice".to_owned()),
+                true => condition.clone(),
+                false => {
+                    let yes = parser.expression()?;
+                    parser.expect(":")?;
+                    yes
+                }
+            };
             let no = parser.expression()?;
             Ok(match condition.constant() {
                 Some(condition) if condition.is_true() => yes,

@@ -157,6 +157,8 @@ fn expressions_are_computed_as_in_c() {
     value("!5 || !0 && 1", 1);
     value("1 == 2 ? 3 : 4 == 4 ? 5 : 6", 5);
     value("REC->mask & 2 ? 10 : 20", 10);
+    value("REC->mask & 2 ?: 20", 2);
+    value("REC->mask & 1 ?: 20", 20);
     value("REC->mask & (1 | 8)", 0);
     value("0x7fffffff + 1", -2_147_483_648);
     value("4294967296 + 1", 4_294_967_297);

@@ -125,8 +125,11 @@ impl<S: Symbols> Names<'_, S> {
         };
         let mut unwound = Vec::new();
         self.symbols.unwind(self.maps, &snapshot, 2, &mut unwound);
+        // Where the function keeps a frame, its caller stands there by the address behind the call:
+        // perf tells it twice.
         if let [_, caller] = unwound[..]
             && caller != *next
+            && caller != next.wrapping_sub(1)
         {
             chain.insert(at + 1, (USER, caller));
         }
@@ -325,6 +328,9 @@ mod tests {
         let chain = [(USER, 0x100), (USER, 0x200)];
         let both = [0x100, 0x200];
         let found = with_leafs_caller(&mut ByLink::default(), &chain, (LINK, &[0x201]));
+        assert_eq!(found, both);
+        // The frame of the function has it too.
+        let found = with_leafs_caller(&mut ByLink::default(), &chain, (LINK, &[0x200]));
         assert_eq!(found, both);
         let found = with_leafs_caller(&mut NoSymbols, &chain, (LINK, &[0x184]));
         assert_eq!(found, both);
