@@ -8,6 +8,8 @@ use crate::sys::perf::{self, Counts};
 use perf_records::attr::{Attr, SAMPLE_TYPE, SampleType, Sampling, Source};
 use std::io;
 use std::os::fd::AsFd;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The registers that a program writes: `cx` and `ip`, which tell the convention of a call, and
 /// `si`, which a 32-bit one takes its fourth argument from.
@@ -110,27 +112,39 @@ pub(super) fn counts(event: &OpenEvent, slot: Option<&Slot>) -> io::Result<Count
     Ok(counts)
 }
 
-/// How often a moment is looked for at which nothing happens.
-const TRIES: usize = 10_000;
+/// How often in a row a moment is looked for at which nothing happens.
+const TRIES: usize = 1000;
+/// How long to let others go on before it is looked for again, and for how long in all.
+const A_NAP: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_secs(2);
 
 /// Proves that all calls have a record that have been made so far, where tasks live on: events and
 /// programs cannot be stopped at one moment. Between two looks at the kernel's count that find the
 /// same no call was made, and if the program has written as many by then, none is missing. Calls
 /// that are made from then on until it is stopped are those of which no more is wanted to be known.
 /// Where no such moment is found the account does not add up, and says so.
+///
+/// A task may lose its CPU between the two: since Linux 6.13 what is attached to the tracepoints of
+/// calls can be preempted from one to the next. Then no moment comes before it has its CPU again.
 pub(super) fn settle(event: &OpenEvent, slot: &Slot) -> io::Result<Option<(u64, u64)>> {
     let Some(half) = event.written else {
         return Ok(None);
     };
     let count = || perf::read_counts(event.fd.as_fd(), event.attr.read_format.0);
-    let mut counted = count()?.value;
-    for _ in 0..TRIES {
-        let written = slot.written(event.cpu, half);
-        let now = count()?.value;
-        if (counted, counted) == (written.all(), now) {
-            return Ok(Some((counted, written.all())));
+    let deadline = Instant::now() + LONGEST;
+    loop {
+        let mut counted = count()?.value;
+        for _ in 0..TRIES {
+            let written = slot.written(event.cpu, half);
+            let now = count()?.value;
+            if (counted, counted) == (written.all(), now) {
+                return Ok(Some((counted, written.all())));
+            }
+            counted = now;
         }
-        counted = now;
+        if Instant::now() >= deadline {
+            return Ok(None);
+        }
+        thread::sleep(A_NAP);
     }
-    Ok(None)
 }
