@@ -7,6 +7,7 @@ use crate::sys;
 use perf_records::units::Tid;
 use std::io;
 use std::sync::Arc;
+use std::time::Instant;
 use syscall_model::memory::Fetches;
 
 impl EventSet {
@@ -55,8 +56,9 @@ impl EventSet {
     /// Those of `ioctl(2)` and `bpf(2)`.
     pub fn disable_for_living(&mut self) -> io::Result<()> {
         if let Some(slot) = self.rings.slot() {
+            let deadline = Instant::now() + written::LONGEST;
             for event in &mut self.events {
-                event.settled = written::settle(event, slot)?;
+                event.settled = written::settle(event, slot, deadline)?;
             }
             slot.stop_recording().map_err(io::Error::other)?;
             let _cannot = sys::wait_for_all_cpus();

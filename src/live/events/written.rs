@@ -114,9 +114,10 @@ pub(super) fn counts(event: &OpenEvent, slot: Option<&Slot>) -> io::Result<Count
 
 /// How often in a row a moment is looked for at which nothing happens.
 const TRIES: usize = 1000;
-/// How long to let others go on before it is looked for again, and for how long in all.
+/// How long to let others go on before it is looked for again.
 const A_NAP: Duration = Duration::from_millis(1);
-const LONGEST: Duration = Duration::from_secs(2);
+/// For how long it is looked for, for all events together.
+pub(super) const LONGEST: Duration = Duration::from_secs(2);
 
 /// Proves that all calls have a record that have been made so far, where tasks live on: events and
 /// programs cannot be stopped at one moment. Between two looks at the kernel's count that find the
@@ -126,12 +127,15 @@ const LONGEST: Duration = Duration::from_secs(2);
 ///
 /// A task may lose its CPU between the two: since Linux 6.13 what is attached to the tracepoints of
 /// calls can be preempted from one to the next. Then no moment comes before it has its CPU again.
-pub(super) fn settle(event: &OpenEvent, slot: &Slot) -> io::Result<Option<(u64, u64)>> {
+pub(super) fn settle(
+    event: &OpenEvent,
+    slot: &Slot,
+    deadline: Instant,
+) -> io::Result<Option<(u64, u64)>> {
     let Some(half) = event.written else {
         return Ok(None);
     };
     let count = || perf::read_counts(event.fd.as_fd(), event.attr.read_format.0);
-    let deadline = Instant::now() + LONGEST;
     loop {
         let mut counted = count()?.value;
         for _ in 0..TRIES {
