@@ -17,14 +17,11 @@ pub const NO_CALLS: &str = "this kernel has no calls for the memory of other pro
 /// # References
 /// `process_vm_readv(2)`.
 pub fn read_memory(thread: u32, address: u64, bytes: &mut [u8]) -> io::Result<usize> {
-    let here = libc::iovec {
-        iov_base: bytes.as_mut_ptr().cast(),
-        iov_len: bytes.len(),
-    };
-    let there = libc::iovec {
-        iov_base: std::ptr::with_exposed_provenance_mut(address as usize),
-        iov_len: bytes.len(),
-    };
+    let here = vector(bytes.as_mut_ptr(), bytes.len());
+    let there = vector(
+        std::ptr::with_exposed_provenance_mut(address as usize),
+        bytes.len(),
+    );
     let (pid, flags) = (thread as libc::pid_t, 0);
     // SAFETY: it writes at most so many bytes of ours; the other vector is of that task.
     let read =
@@ -40,19 +37,24 @@ pub fn read_memory(thread: u32, address: u64, bytes: &mut [u8]) -> io::Result<us
 /// # References
 /// `process_vm_writev(2)`.
 pub fn write_memory(thread: u32, address: u64, bytes: &[u8]) -> io::Result<usize> {
-    let here = libc::iovec {
-        iov_base: bytes.as_ptr().cast_mut().cast(),
-        iov_len: bytes.len(),
-    };
-    let there = libc::iovec {
-        iov_base: std::ptr::with_exposed_provenance_mut(address as usize),
-        iov_len: bytes.len(),
-    };
+    let here = vector(bytes.as_ptr().cast_mut(), bytes.len());
+    let there = vector(
+        std::ptr::with_exposed_provenance_mut(address as usize),
+        bytes.len(),
+    );
     let (pid, flags) = (thread as libc::pid_t, 0);
     // SAFETY: it reads so many bytes of ours; the other vector is of that task.
     let written =
         unsafe { libc::process_vm_writev(pid, &raw const here, 1, &raw const there, 1, flags) };
     moved(written)
+}
+
+/// So many bytes, from `start` on.
+fn vector(start: *mut u8, length: usize) -> libc::iovec {
+    libc::iovec {
+        iov_base: start.cast(),
+        iov_len: length,
+    }
 }
 
 /// Says that this kernel has no calls for the memory of other processes, unless it has them.
