@@ -114,8 +114,8 @@ fn odd<'a>(row: &Line<'a>) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for told in row.cells.iter().filter(|told| told.is_odd()) {
         match groups.iter_mut().find(|(known, _)| *known == told.cell) {
-            Some((_, kernels)) => kernels.push(told.kernel),
-            None => groups.push((told.cell, vec![told.kernel])),
+            Some((_, kernels)) => kernels.push(told.kernel()),
+            None => groups.push((told.cell, vec![told.kernel()])),
         }
     }
     groups

@@ -2,11 +2,8 @@
 
 use super::text::{escape, lines, words as text};
 use super::{chip, place};
-use crate::matrix::{Column, Explained, Seen, Step};
-use crate::report::matrix::{
-    MatrixReport, by_verdicts, counted, noise, plural, real, title, words,
-};
-use crate::verdict::Verdict;
+use crate::matrix::{Explained, Seen, Step};
+use crate::report::matrix::{MatrixReport, by_verdicts, noise, plural, real, title};
 use std::fmt::Write;
 
 /// How many scenarios are named before the others are folded.
@@ -15,8 +12,9 @@ const NAMES: usize = 8;
 /// Writes the overall result.
 pub(super) fn lead(out: &mut String, report: &MatrixReport<'_>) {
     out.push_str("<p class=\"counts\">");
-    for (verdict, word, count) in report.said_counts() {
-        let _always_fits = write!(out, "<span class=\"{verdict}\">{count} {word}</span> ");
+    for (outcome, count) in report.counts(&report.matrix.columns) {
+        let (class, word) = (outcome.like(), outcome.words());
+        let _always_fits = write!(out, "<span class=\"{class}\">{count} {word}</span> ");
     }
     out.push_str("</p>\n");
     if let Some(compared) = report.compared() {
@@ -27,17 +25,14 @@ pub(super) fn lead(out: &mut String, report: &MatrixReport<'_>) {
 /// Writes a line for each kernel, and why it has no results for some scenarios.
 pub(super) fn kernels(out: &mut String, report: &MatrixReport<'_>) {
     let columns = &report.matrix.columns;
-    let given: Vec<Verdict> = report.counts().into_iter().map(|(it, _)| it).collect();
+    let given = report.counts(columns);
     out.push_str(
         "<section>\n<h2>Kernels</h2>\n<div class=\"wide\"><table class=\"kernels\">\n<thead><tr><th scope=\"col\">Kernel</th>\
          <th scope=\"col\">Release</th><th scope=\"col\" class=\"n\">Time</th>",
     );
-    for verdict in &given {
-        let _always_fits = write!(
-            out,
-            "<th scope=\"col\" class=\"n\">{}</th>",
-            words(*verdict)
-        );
+    for outcome in given.keys() {
+        let word = outcome.words();
+        let _always_fits = write!(out, "<th scope=\"col\" class=\"n\">{word}</th>");
     }
     out.push_str("</tr></thead>\n<tbody>\n");
     for column in columns {
@@ -50,9 +45,14 @@ pub(super) fn kernels(out: &mut String, report: &MatrixReport<'_>) {
             "</td><td class=\"n\">{:.1} s</td>",
             column.took.as_secs_f64()
         );
-        for (verdict, count) in own_counts(report, column, &given) {
-            let class = if count > 0 { verdict.word() } else { "none" };
-            let word = words(verdict);
+        let own = report.counts(std::slice::from_ref(column));
+        for outcome in given.keys() {
+            let count = own.get(outcome).copied().unwrap_or_default();
+            let class = match count {
+                0 => "none",
+                _ => outcome.like().word(),
+            };
+            let word = outcome.words();
             let _always_fits = write!(
                 out,
                 "<td class=\"n {class}\" data-word=\"{word}\">{count}</td>"
@@ -79,18 +79,6 @@ pub(super) fn kernels(out: &mut String, report: &MatrixReport<'_>) {
         }
     }
     out.push_str("</section>\n");
-}
-
-fn own_counts(
-    report: &MatrixReport<'_>,
-    column: &Column,
-    given: &[Verdict],
-) -> Vec<(Verdict, usize)> {
-    let scenarios = report.matrix.scenarios.iter();
-    let own: Vec<Verdict> = scenarios.map(|name| column.verdict(name)).collect();
-    let counts = counted(&own);
-    let count = |of: &Verdict| counts.iter().find(|(it, _)| it == of).map_or(0, |it| it.1);
-    given.iter().map(|of| (*of, count(of))).collect()
 }
 
 /// Writes each upgrade with its differences, each once.

@@ -2,8 +2,8 @@
 
 use super::text::escape;
 use super::{more, place, slug};
-use crate::matrix::Cell;
-use crate::report::matrix::{Found, MatrixReport, all_words, plural, words};
+use crate::matrix::{Cell, Column};
+use crate::report::matrix::{Found, MatrixReport, Outcome, in_cell, plural, words};
 use crate::upgrade::Class;
 use crate::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,13 +18,17 @@ pub(super) struct Line<'a> {
 
 /// The result of a scenario on a kernel.
 pub(super) struct Told<'a> {
-    pub(super) kernel: &'a str,
+    column: &'a Column,
     pub(super) cell: &'a Cell,
     /// There is no result, for a reason that is told with the kernel.
     is_untold: bool,
 }
 
-impl Told<'_> {
+impl<'a> Told<'a> {
+    pub(super) fn kernel(&self) -> &'a str {
+        &self.column.kernel
+    }
+
     /// Whether one word does not tell it all.
     pub(super) fn is_odd(&self) -> bool {
         let is_plain = self.cell.verdict() == Verdict::Pass && self.cell.notes.is_empty();
@@ -43,9 +47,13 @@ impl Line<'_> {
     /// Returns the words by which the row is chosen.
     fn marks(&self) -> BTreeSet<String> {
         let mut marks = BTreeSet::new();
-        let verdicts = self.cells.iter().map(|told| told.cell.verdict());
-        for verdict in verdicts.filter(|verdict| *verdict != Verdict::Pass) {
-            marks.insert(format!("any-{verdict}"));
+        for told in &self.cells {
+            match Outcome::of(told.column, self.name) {
+                Outcome::Told(Verdict::Pass) | Outcome::Interrupted => {}
+                Outcome::Told(verdict) => {
+                    marks.insert(format!("any-{verdict}"));
+                }
+            }
         }
         for found in &self.found {
             marks.insert(format!("has-{}", slug(found.change.class)));
@@ -67,7 +75,7 @@ pub(super) fn write(out: &mut String, report: &MatrixReport<'_>) {
                 .matrix
                 .row(name)
                 .map(|(column, cell)| Told {
-                    kernel: &column.kernel,
+                    column,
                     cell,
                     is_untold: report.is_untold(&column.kernel, name),
                 })
@@ -147,14 +155,14 @@ fn write_row(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>) {
 /// Writes a verdict; with a link if there is more to tell.
 fn write_cell(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>, told: &Told<'_>) {
     let verdict = told.cell.verdict();
-    let word = all_words(told.cell.verdicts());
+    let word = in_cell(told.column, row.name, told.cell);
     let _always_fits = write!(out, "<td class=\"{verdict}\">");
-    let here = row.found.iter().filter(|it| it.step.to == told.kernel);
+    let here = row.found.iter().filter(|it| it.step.to == told.kernel());
     let mut classes: Vec<Class> = here.map(|found| found.change.class).collect();
     classes.dedup();
     if told.is_untold {
         let columns = &report.matrix.columns;
-        let place = columns.iter().position(|it| it.kernel == told.kernel);
+        let place = columns.iter().position(|it| it.kernel == told.kernel());
         let place = place.unwrap_or_default();
         let _always_fits = write!(out, "<a href=\"#k{place}\">{word}</a></td>");
         return;
@@ -163,7 +171,7 @@ fn write_cell(out: &mut String, report: &MatrixReport<'_>, row: &Line<'_>, told:
         let _always_fits = write!(out, "{word}</td>");
         return;
     }
-    let place = place(report, row.name, told.kernel);
+    let place = place(report, row.name, told.kernel());
     let _always_fits = write!(out, "<a href=\"#{place}\">{word}");
     if let Some((first, others)) = classes.split_first() {
         let _always_fits = write!(

@@ -137,6 +137,25 @@ fn a_guest_that_died_shows_the_end_of_its_console() {
 }
 
 #[test]
+fn what_was_interrupted_is_no_broken_scenario() {
+    let told = [("a", "pass", "", ""), ("b", "pass", "", "")];
+    let mut interrupted = column("6.1", &told[..1]);
+    interrupted.interrupt();
+    let html = page(&Matrix::new(vec![column("5.10", &told), interrupted], []));
+    for it in [
+        "<span class=\"broken\">1 interrupted</span>",
+        "<th scope=\"col\" class=\"n\">pass</th><th scope=\"col\" class=\"n\">interrupted</th>",
+        "<td class=\"n broken\" data-word=\"interrupted\">1</td>",
+        "<td class=\"broken\"><a href=\"#k1\">interrupted</a></td>",
+    ] {
+        assert!(html.contains(it), "{it}: {html}");
+    }
+    for no in ["broken</", "id=\"any-broken\""] {
+        assert!(!html.contains(no), "{no}: {html}");
+    }
+}
+
+#[test]
 fn what_an_upgrade_says_of_a_skip_is_said_once() {
     let html = page(&matrix());
     let (_, row) = html.split_once("<th scope=\"row\">new</th>").unwrap();

@@ -1,8 +1,8 @@
 //! Writes the table, and the results that are no plain pass.
 
 use super::super::suite::{diff_color, verdict_color};
-use super::{MatrixReport, all_words, is_of_verdict, plural, real, scenarios, words};
-use crate::matrix::{Cell, Column, Difference, Matrix, Step};
+use super::{MatrixReport, in_cell, is_of_verdict, plural, real, scenarios, words};
+use crate::matrix::{Difference, Matrix, Step};
 use crate::upgrade::Within;
 use crate::verdict::{About, Verdict};
 use perf_records::units::{shown, shown_lines};
@@ -76,6 +76,8 @@ impl Told {
         let found = difference.findings.iter();
         let found = found.filter(|finding| finding.about != About::Snapshot);
         let found = found.filter_map(|finding| finding.text.lines().next());
+        // What such a line introduces is told below, with the upgrade.
+        let found = found.map(|line| line.strip_suffix(':').unwrap_or(line));
         let notes = difference.notes.iter().map(|note| format!("note: {note}"));
         let said: BTreeSet<String> = found.map(str::to_owned).chain(notes).collect();
         for name in &difference.scenarios {
@@ -206,7 +208,7 @@ fn table(out: &mut String, matrix: &Matrix, color: bool) {
         .collect();
     for name in &matrix.scenarios {
         for (width, (column, cell)) in widths.iter_mut().zip(matrix.row(name)) {
-            *width = in_table(column, name, cell).len().max(*width);
+            *width = in_cell(column, name, cell).len().max(*width);
         }
     }
     let mut line = |name: &str, cells: Vec<(String, (&str, &str))>| {
@@ -231,16 +233,8 @@ fn table(out: &mut String, matrix: &Matrix, color: bool) {
     for name in &matrix.scenarios {
         let cells = matrix.row(name).map(|(column, cell)| {
             let colors = colors(cell.verdict(), color);
-            (in_table(column, name, cell), colors)
+            (in_cell(column, name, cell), colors)
         });
         line(&shown(name), cells.collect());
-    }
-}
-
-/// The words for a result; what had not ended when the harness was asked to end has no verdict.
-fn in_table(column: &Column, scenario: &str, cell: &Cell) -> String {
-    match column.interrupted && column.answers(scenario).is_empty() {
-        true => "interrupted".to_owned(),
-        false => all_words(cell.verdicts()),
     }
 }

@@ -9,7 +9,7 @@ pub(super) mod tests;
 
 use super::kcidb::Submission;
 use super::{html, kcidb};
-use crate::matrix::{Column, Explained, Matrix, Seen, Step};
+use crate::matrix::{Cell, Column, Explained, Matrix, Seen, Step};
 use crate::upgrade::{Class, Within};
 use crate::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +32,38 @@ pub(super) struct Found<'a> {
     pub(super) step: &'a Step,
     pub(super) change: &'a Explained,
     pub(super) seen: &'a Seen,
+}
+
+/// What came of a scenario on a kernel: of what had not ended when the harness was asked to end
+/// there is no verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Outcome {
+    Told(Verdict),
+    Interrupted,
+}
+
+impl Outcome {
+    pub(super) fn of(column: &Column, scenario: &str) -> Self {
+        match column.interrupted && column.answers(scenario).is_empty() {
+            true => Self::Interrupted,
+            false => Self::Told(column.verdict(scenario)),
+        }
+    }
+
+    pub(super) fn words(self) -> String {
+        match self {
+            Self::Told(verdict) => words(verdict),
+            Self::Interrupted => "interrupted".to_owned(),
+        }
+    }
+
+    /// The verdict whose colour it has.
+    pub(super) fn like(self) -> Verdict {
+        match self {
+            Self::Told(verdict) => verdict,
+            Self::Interrupted => Verdict::Broken,
+        }
+    }
 }
 
 impl<'a> MatrixReport<'a> {
@@ -102,31 +134,16 @@ impl<'a> MatrixReport<'a> {
         all
     }
 
-    /// How often each verdict was given, where it was.
-    pub(super) fn counts(&self) -> Vec<(Verdict, usize)> {
-        counted(&self.matrix.verdicts())
-    }
-
-    /// The same with the words for them: what had not ended when the harness was asked to end is
-    /// `broken` by its verdict, and `interrupted` by its word.
-    pub(super) fn said_counts(&self) -> Vec<(Verdict, String, usize)> {
-        let columns = self.matrix.columns.iter().filter(|it| it.interrupted);
-        let untold = |column: &Column| {
-            let scenarios = self.matrix.scenarios.iter();
-            let untold = scenarios.filter(|name| column.answers(name).is_empty());
-            untold.count()
-        };
-        let interrupted: usize = columns.map(untold).sum();
-        let said = self.counts().into_iter().map(|(verdict, count)| {
-            let others = match verdict {
-                Verdict::Broken => interrupted,
-                _ => 0,
-            };
-            (verdict, words(verdict), count.saturating_sub(others))
-        });
-        let last = (Verdict::Broken, "interrupted".to_owned(), interrupted);
-        let all = said.chain([last]);
-        all.filter(|(_, _, count)| *count > 0).collect()
+    /// How often each outcome came on these kernels, where it did.
+    pub(super) fn counts(&self, columns: &[Column]) -> BTreeMap<Outcome, usize> {
+        let mut counts = BTreeMap::new();
+        for column in columns {
+            for name in &self.matrix.scenarios {
+                let count: &mut usize = counts.entry(Outcome::of(column, name)).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        counts
     }
 
     /// Returns how much was compared and with which result, as half a sentence; `None` for a single
@@ -273,15 +290,16 @@ pub(super) fn all_words(verdicts: &BTreeSet<Verdict>) -> String {
     each.join(" or ")
 }
 
-pub(super) fn words(verdict: Verdict) -> String {
-    verdict.word().replace('_', " ")
+/// The words for the result of a scenario on a kernel, in all of its runs.
+pub(super) fn in_cell(column: &Column, scenario: &str, cell: &Cell) -> String {
+    match Outcome::of(column, scenario) {
+        Outcome::Told(_) => all_words(cell.verdicts()),
+        it @ Outcome::Interrupted => it.words(),
+    }
 }
 
-/// How often each verdict was given, where it was.
-pub(super) fn counted(verdicts: &[Verdict]) -> Vec<(Verdict, usize)> {
-    let count = |of: Verdict| verdicts.iter().filter(|given| **given == of).count();
-    let all = Verdict::ALL.into_iter().map(|of| (of, count(of)));
-    all.filter(|(_, count)| *count > 0).collect()
+pub(super) fn words(verdict: Verdict) -> String {
+    verdict.word().replace('_', " ")
 }
 
 /// `1 scenario`, `2 scenarios`.

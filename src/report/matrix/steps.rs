@@ -119,9 +119,9 @@ fn names(seen: &[&Seen]) -> String {
 fn end(out: &mut String, report: &MatrixReport<'_>) {
     let matrix = report.matrix;
     let counts: Vec<String> = report
-        .said_counts()
+        .counts(&matrix.columns)
         .into_iter()
-        .map(|(_, word, count)| format!("{count} {word}"))
+        .map(|(outcome, count)| format!("{count} {}", outcome.words()))
         .collect();
     let _always_fits = write!(
         out,

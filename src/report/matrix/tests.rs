@@ -98,7 +98,7 @@ new       skipped  pass  pass
 
 no pass, for what differs below:
     files/mv: fail on 7.2 (see 6.1 -> 7.2)
-        the trace is another:
+        the trace is another
 
 5.10 -> 6.1: 1 difference in 1 scenario
 
