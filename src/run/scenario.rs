@@ -7,6 +7,7 @@ use crate::matching::SPAN;
 use crate::plan::Plan;
 use crate::policy::Needs;
 use crate::snapshot::{self, Provenance, Stored};
+use crate::trace::Normalised;
 use crate::verdict::{self, About, FaultTold, Finding, Judgement, Kind, Known, Run};
 use crate::verdict::{Verdict, counts};
 use perf_live::errors::chain;
@@ -182,6 +183,22 @@ pub(super) fn judged(
     }
 }
 
+/// What the text of a trace does not know, for which it cannot be compared.
+fn unknown_of(trace: &Normalised) -> Vec<Finding> {
+    let unread = (trace.unread > 0).then(|| {
+        format!(
+            "the trace says {} times `{UNREAD}` of the workload's memory, so it cannot be compared",
+            trace.unread
+        )
+    });
+    let unled = trace.unled.iter().map(|(why, n)| {
+        format!("the trace says {n} times `-> ?` of a path, so it cannot be compared: {why}")
+    });
+    let said = unread.into_iter().chain(unled);
+    said.map(|text| Finding::unknown(About::Snapshot, text))
+        .collect()
+}
+
 /// Judges a run, and compares its trace with the snapshot if one is given.
 pub(super) fn judge(plan: &Plan, stored: Option<&Stored>, run: &Run) -> Outcome {
     let trace = &run.trace;
@@ -191,13 +208,9 @@ pub(super) fn judge(plan: &Plan, stored: Option<&Stored>, run: &Run) -> Outcome 
     let is_judged = matches!(judgement.verdict(), Verdict::Pass | Verdict::Fail);
     let is_whole = is_judged && !run.is_cut_short();
     let mut is_trace = is_whole && plan.view.is_some() && plan.expect_failure.is_none();
-    if is_trace && trace.unread > 0 {
+    if is_trace && (trace.unread > 0 || !trace.unled.is_empty()) {
         is_trace = false;
-        let text = format!(
-            "the trace says {} times `{UNREAD}` of the workload's memory, so it cannot be compared",
-            trace.unread
-        );
-        judgement.add([Finding::unknown(About::Snapshot, text)]);
+        judgement.add(unknown_of(trace));
     }
     if is_trace && shows_overwritten(plan, run) {
         is_trace = false;

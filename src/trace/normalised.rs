@@ -13,6 +13,9 @@ pub struct Normalised {
     /// How often the text says that memory was not read. Such a text could be another workload's as
     /// well.
     pub unread: u64,
+    /// How often the text says that it is not known where a path led, by the reasons; it cannot be
+    /// compared either.
+    pub unled: BTreeMap<Box<str>, u64>,
     /// The view that was applied.
     pub view: View,
     /// The counts of events without records; they are no part of the text.
@@ -125,6 +128,7 @@ impl Normalised {
         Self {
             blocks: self.blocks.iter().map(Block::without_deeds).collect(),
             unread: 0,
+            unled: BTreeMap::new(),
             view,
             counted: BTreeMap::new(),
             handed: BTreeSet::new(),

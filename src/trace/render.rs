@@ -33,7 +33,7 @@ impl Trace {
             hides_ports: false,
             shows_ports: false,
             unread: 0,
-            unled: 0,
+            unled: BTreeMap::new(),
             order: self.order(),
             returns: "returns".into(),
         };
@@ -49,10 +49,11 @@ impl Trace {
             shown.keeps_order_of(name) && shown.holds(order)
         };
         let mut deeds = writer.deeds(&logs, is_text);
-        let (rules, unread) = (
+        let (rules, unled) = (
             std::mem::take(&mut writer.rules),
-            writer.unread + writer.unled,
+            std::mem::take(&mut writer.unled),
         );
+        let unread = writer.unread;
         let others = writer.deeds(&logs, |shown, name, order| !is_text(shown, name, order));
         for (deeds, others) in deeds.iter_mut().zip(others) {
             deeds.extend(others);
@@ -73,6 +74,7 @@ impl Trace {
         Normalised {
             blocks: logs.iter().zip(deeds).map(block).collect(),
             unread,
+            unled,
             counted: BTreeMap::new(),
             handed: BTreeSet::new(),
             view: view.clone(),
@@ -186,8 +188,8 @@ pub(super) struct Writer<'a> {
     pub(super) hides_ports: bool,
     /// Whether such ports are written as they are.
     pub(super) shows_ports: bool,
-    /// How often it is not known where a path led.
-    pub(super) unled: u64,
+    /// How often it is not known where a path led, by the reasons.
+    pub(super) unled: BTreeMap<Box<str>, u64>,
     order: HashMap<(ThreadId, u64), (u64, u64)>,
     returns: Arc<str>,
 }

@@ -173,8 +173,8 @@ impl Writer<'_> {
                 out.push_str(" -> ");
                 write_string(out, &path);
             }
-            Some(Err(_)) => {
-                self.unled += 1;
+            Some(Err(why)) => {
+                *self.unled.entry(why.to_string().into()).or_default() += 1;
                 out.push_str(" -> ?");
             }
         }

@@ -180,3 +180,20 @@ fn what_is_submitted_where_no_tracepoint_shows_it_makes_the_run_incomplete() {
     }
     assert_eq!(outcome("fds", &blind).0, Verdict::Pass);
 }
+
+#[test]
+fn a_path_that_led_to_a_file_of_too_many_names_is_said_to_be_unknown_and_no_snapshot_has_it() {
+    require!(right_to_trace());
+    require!(program("python3"));
+    let script = "import os\\nopen('f', 'w').close()\\n\
+        for i in range(80): os.link('f', 'f%d' % i)";
+    let (word, why) = verdict(&format!(
+        "workload: {{ run: [python3, -IBSc, \"{script}\"] }}\n\
+         trace: {{ events: [{{ syscalls: ['link*'] }}] }}\n\
+         expect: {{ exit: 0 }}\n"
+    ));
+    assert_eq!(word, "incomplete", "{why}");
+    let said = "times `-> ?` of a path, so it cannot be compared: \
+        its file has more names than are followed";
+    assert!(why.contains(said) && !why.contains("<unread>"), "{why}");
+}

@@ -48,6 +48,7 @@ pub(crate) fn of_deeds(deeds: Vec<Deed>) -> Normalised {
     Normalised {
         blocks: blocks.into_values().collect(),
         unread: 0,
+        unled: BTreeMap::new(),
         view: View::default(),
         counted: BTreeMap::new(),
         handed: BTreeSet::new(),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::trace::{Block, Normalised, View};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A rule of these two, in the form of steps; with pairs of fields that must be equal.
 fn rule(begin: &str, end: &str, key: &[(&str, &str, SharedBy)]) -> SpanRule {
@@ -43,6 +43,7 @@ fn run(text: &str) -> Normalised {
     let mut run = Normalised {
         blocks,
         unread: 0,
+        unled: BTreeMap::new(),
         counted: std::collections::BTreeMap::new(),
         handed: BTreeSet::new(),
         view: View::default(),

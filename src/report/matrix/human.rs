@@ -4,7 +4,7 @@ use super::super::suite::{diff_color, verdict_color};
 use super::{MatrixReport, in_cell, is_of_verdict, plural, real, scenarios, words};
 use crate::matrix::{Difference, Matrix, Step};
 use crate::upgrade::Within;
-use crate::verdict::{About, Verdict};
+use crate::verdict::Verdict;
 use perf_records::units::{shown, shown_lines};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -66,15 +66,13 @@ struct Told(BTreeMap<String, Explained>);
 struct Explained {
     verdicts: BTreeMap<Verdict, BTreeSet<String>>,
     steps: BTreeSet<String>,
-    /// The first lines of the findings, and the notes; without those on the snapshot, as the
-    /// upgrade shows how the traces differ.
+    /// The first lines of the findings, and the notes.
     said: BTreeSet<String>,
 }
 
 impl Told {
     fn add(&mut self, difference: &Difference, step: &Step) {
         let found = difference.findings.iter();
-        let found = found.filter(|finding| finding.about != About::Snapshot);
         let found = found.filter_map(|finding| finding.text.lines().next());
         // What such a line introduces is told below, with the upgrade.
         let found = found.map(|line| line.strip_suffix(':').unwrap_or(line));
