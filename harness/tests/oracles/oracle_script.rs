@@ -33,38 +33,22 @@ fn theirs(file: &Path, fields: &[&str], more: &[&str]) -> Vec<String> {
     let more: Vec<&str> = more.iter().copied().chain(["--no-inline"]).collect();
     let mut theirs = lines(&perf::program(), file, fields, &more);
     if cfg!(target_arch = "aarch64") {
-        without_doubled_callers(&mut theirs);
+        let with_names = |list: &&str| list.replace(",ip,", ",ip,sym,");
+        let fields: Vec<String> = fields.iter().map(with_names).collect();
+        let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+        let named = text(&perf::program(), file, &fields, &more);
+        let mut are_callers = perf::are_callers(&named).into_iter();
+        theirs.retain(|_| are_callers.next().unwrap_or(true));
     }
     theirs
 }
 
-/// On arm64 perf adds the caller that the link register has, less 1, also where the frame of the
-/// function has it: then it stands there twice (`get_leaf_frame_caller_aarch64()`).
-fn without_doubled_callers(lines: &mut Vec<String>) {
-    let place = |line: &String| {
-        let digits: String = line.chars().rev().collect();
-        let is_place = digits.len() <= 3;
-        is_place
-            .then(|| u16::from_str_radix(&digits, 16).ok())
-            .flatten()
-    };
-    let places: Vec<Option<u16>> = lines.iter().map(place).collect();
-    let mut pairs = places.windows(2);
-    lines.retain(|_| match pairs.next() {
-        Some([Some(first), Some(second)]) => (first + 1) & 0xfff != *second,
-        _ => true,
-    });
-}
-
-#[test]
-fn a_caller_that_perf_adds_to_itself_is_one() {
-    let mut lines = ["a 1", "001", "35e", "45e", "55e", "b 2", "fff", "000"].map(str::to_owned);
-    let mut lines = lines.as_mut_slice().to_vec();
-    without_doubled_callers(&mut lines);
-    assert_eq!(lines, ["a 1", "001", "55e", "b 2", "000"]);
-}
-
 fn lines(program: &str, file: &Path, fields: &[&str], more: &[&str]) -> Vec<String> {
+    let text = text(program, file, fields, more);
+    text.lines().map(alike).collect()
+}
+
+fn text(program: &str, file: &Path, fields: &[&str], more: &[&str]) -> String {
     let mut command = Command::new(program);
     command
         .args(["script", "--ns", "--show-task-events", "-i"])
@@ -79,8 +63,7 @@ fn lines(program: &str, file: &Path, fields: &[&str], more: &[&str]) -> Vec<Stri
         .output()
         .expect("a program that starts");
     assert!(output.status.success(), "{program}: {output:?}");
-    let text = String::from_utf8_lossy(&output.stdout);
-    text.lines().map(alike).collect()
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 fn alike(line: &str) -> String {

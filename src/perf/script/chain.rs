@@ -124,15 +124,29 @@ impl<S: Symbols> Names<'_, S> {
             stack: &[],
         };
         let mut unwound = Vec::new();
-        self.symbols.unwind(self.maps, &snapshot, 2, &mut unwound);
+        let end = self.symbols.unwind(self.maps, &snapshot, 2, &mut unwound);
+        let below = mask & ((1 << LINK) - 1);
+        let link = registers.get(below.count_ones() as usize);
+        let caller = match (unwound.as_slice(), end, link) {
+            ([_, caller], ..) => *caller,
+            // Behind a call of the function's own, the register has the place there, which perf
+            // tells as a caller: only in another file it is none.
+            ([leaf], End::NoTable, Some(link)) if self.are_apart(pid, *leaf, link) => {
+                link.wrapping_sub(1)
+            }
+            _ => return,
+        };
         // Where the function keeps a frame, its caller stands there by the address behind the call:
         // perf tells it twice.
-        if let [_, caller] = unwound[..]
-            && caller != *next
-            && caller != next.wrapping_sub(1)
-        {
+        if caller != *next && caller != next.wrapping_sub(1) {
             chain.insert(at + 1, (USER, caller));
         }
+    }
+
+    /// Whether two addresses are known to be in two files.
+    fn are_apart(&self, pid: Pid, one: u64, other: u64) -> bool {
+        let file = |address| Some(self.maps.find(pid, USER, address)?.name);
+        matches!((file(one), file(other)), (Some(one), Some(other)) if one != other)
     }
 }
 
@@ -260,7 +274,9 @@ pub(super) fn mark(word: u64) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Map;
     use crate::space::{NoSymbols, Origin};
+    use crate::units::Tid;
 
     /// Finds the caller by the link register, as where the innermost function keeps no frame.
     #[derive(Default)]
@@ -292,10 +308,19 @@ mod tests {
     fn with_leafs_caller<S: Symbols>(
         symbols: &mut S,
         chain: &[(u16, u64)],
+        registers: (u64, &[u64]),
+    ) -> Vec<u64> {
+        with_caller(&Maps::default(), symbols, chain, registers)
+    }
+
+    fn with_caller<S: Symbols>(
+        maps: &Maps,
+        symbols: &mut S,
+        chain: &[(u16, u64)],
         (mask, values): (u64, &[u64]),
     ) -> Vec<u64> {
         let mut names = Names {
-            maps: &Maps::default(),
+            maps,
             symbols,
             depth: Depth::Function,
             no_inline: false,
@@ -321,6 +346,62 @@ mod tests {
         assert_eq!(found, [1, 0x100, 0x183, 0x200, 0x300]);
         let whole = vec![9, 0x184, 0, 0x104, 8];
         assert_eq!(symbols.0, Some((mask | 1 << 31, whole)));
+    }
+
+    /// Knows where the innermost function is, and has no table for it.
+    struct NoTable;
+
+    impl Symbols for NoTable {
+        fn recorded(&mut self, _: Origin) {}
+
+        fn frames(&mut self, _: &Place<'_>, _: u64, _: Depth) -> &[Frame] {
+            &[]
+        }
+
+        fn unwind(
+            &mut self,
+            _: &Maps,
+            snapshot: &Snapshot<'_>,
+            _: usize,
+            addresses: &mut Vec<u64>,
+        ) -> End {
+            addresses.extend(snapshot.registers.iter().last());
+            End::NoTable
+        }
+    }
+
+    #[test]
+    fn without_a_table_the_link_register_has_the_caller_only_where_it_leads_to_another_file() {
+        let mut maps = Maps::default();
+        for (address, name) in [(0x1000, &b"/bin/a"[..]), (0x2000, b"/lib/b")] {
+            let map = Map {
+                pid: Pid(1),
+                tid: Tid(1),
+                address,
+                length: 0x1000,
+                offset: 0,
+                name,
+                is_data: false,
+                more: None,
+            };
+            maps.map(&map, USER);
+        }
+        let chain = [(USER, 0x1100), (USER, 0x2200)];
+        for (link, added) in [
+            (0x2184, Some(0x2183)),
+            // Behind the function's own last call, perhaps.
+            (0x1184, None),
+            // In no file that is known.
+            (0x9184, None),
+            (0x2200, None),
+        ] {
+            let found = with_caller(&maps, &mut NoTable, &chain, (LINK, &[link]));
+            let wanted: Vec<u64> = [Some(0x1100), added, Some(0x2200)]
+                .into_iter()
+                .flatten()
+                .collect();
+            assert_eq!(found, wanted, "{link:#x}");
+        }
     }
 
     #[test]

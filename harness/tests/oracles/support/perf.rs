@@ -116,3 +116,40 @@ pub(crate) fn said_of(words: &[&str], file: &Path) -> String {
     assert_eq!(said, "", "perf {words:?}");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
+
+/// Of each line, whether it is no addition that is wrong. On arm64 perf adds the caller that the
+/// link register has, less 1, where the innermost function may keep no frame
+/// (`get_leaf_frame_caller_aarch64()`). It does so too where the function's frame has it, so that
+/// it stands there twice; and, in a file whose tables it does not read, where the function has made
+/// a call of its own: then it calls itself from behind that.
+pub(crate) fn are_callers(text: &str) -> Vec<bool> {
+    let place = |line: &str| {
+        let (address, function) = line.strip_prefix('\t')?.trim().split_once(' ')?;
+        let address = u64::from_str_radix(address, 16).ok()?;
+        Some((address, function.to_owned()))
+    };
+    let places: Vec<_> = text.lines().map(place).collect();
+    let is_caller = |at: usize| {
+        let before = at.checked_sub(1).and_then(|it| places[it].as_ref());
+        let (Some((address, function)), Some(leaf)) = (&places[at], before) else {
+            return true;
+        };
+        let next = places.get(at + 1).and_then(Option::as_ref);
+        let is_double = next.is_some_and(|(next, _)| address + 1 == *next);
+        let is_itself = function == &leaf.1 && function != "[unknown]";
+        address % 4 != 3 || !(is_double || is_itself)
+    };
+    (0..places.len()).map(is_caller).collect()
+}
+
+#[test]
+fn what_perf_adds_twice_or_to_itself_is_no_caller() {
+    let text = "a 1\n\t 1000 f\n\t 2353 g\n\t 2354 g\n\t 3554 main\n\n\
+        b 2\n\t 1000 f\n\t 2353 g\n\t 3554 main\n\n\
+        c 3\n\t 1000 f\n\t 1073 f\n\t 3554 main\n\n\
+        d 4\n\t 1000 [unknown]\n\t 1073 [unknown]\n\t 1100 f\n\t 1080 f\n";
+    let kept: Vec<&str> = text.lines().collect();
+    let kept = kept.iter().zip(are_callers(text));
+    let gone: Vec<&str> = kept.filter(|it| !it.1).map(|(line, _)| *line).collect();
+    assert_eq!(gone, ["\t 2353 g", "\t 1073 f"]);
+}
