@@ -6,7 +6,7 @@
 //! ```
 
 use super::frame::Frame;
-use super::job::{Orders, os};
+use super::job::{Orders, os, since_1970};
 use super::port;
 use super::relay::Relays;
 use super::root::{InitError, attach, failed, lacking, root};
@@ -15,7 +15,9 @@ use super::{MODULES, ORDERS, TIMES};
 use nix::mount::MsFlags;
 use nix::sys::reboot::{RebootMode, reboot};
 use nix::sys::resource::{Resource, setrlimit};
+use nix::sys::time::TimeSpec;
 use nix::sys::wait::{WaitStatus, waitpid};
+use nix::time::{ClockId, clock_settime};
 use nix::unistd::{sethostname, sync};
 use perf_live::errors::chain;
 use perf_live::host::Host;
@@ -109,6 +111,7 @@ fn serve(port: &Port) -> Result<ExitKind, InitError> {
     let orders: Orders = serde_json::from_slice(&text)
         .map_err(io::Error::from)
         .map_err(failed("cannot understand the orders"))?;
+    clock(&orders)?;
     root(&orders)?;
     kernels_own(&orders)?;
     // The standard library starts programs over such a pair.
@@ -124,6 +127,20 @@ fn serve(port: &Port) -> Result<ExitKind, InitError> {
     let release = Host::running().kernel_release().unwrap_or_default();
     tell(port, &Frame::Up(release)).map_err(failed("cannot tell the host"))?;
     command(port, orders)
+}
+
+/// Sets a clock that began in 1970 with the guest, as where the kernel has no driver for the
+/// machine's own. By such a clock all files of the host were changed in the future, and it could
+/// not be told which of their names are as old as the run. It is never ahead of the host's.
+fn clock(orders: &Orders) -> Result<(), InitError> {
+    const MOST: Duration = Duration::from_secs(24 * 60 * 60);
+    let what = "cannot set the clock";
+    if since_1970() < MOST {
+        let up = ClockId::CLOCK_BOOTTIME.now().map_err(failed(what))?;
+        let now = TimeSpec::from(orders.given) + up;
+        clock_settime(ClockId::CLOCK_REALTIME, now).map_err(failed(what))?;
+    }
+    Ok(())
 }
 
 /// Adds what belongs to the guest's kernel and is not among the host's files.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A command that runs in a guest as it would on the host: with the same paths, words and
 /// environment.
@@ -48,6 +49,14 @@ pub(super) struct Orders {
     /// The folder of the host with the modules and the configuration of the guest's kernel.
     pub(super) modules: Option<Vec<u8>>,
     pub(super) config: Option<Vec<u8>>,
+    /// When they were given, by the host's clock: since 1970.
+    pub(super) given: Duration,
+}
+
+/// The time by this machine's clock, since 1970.
+pub(super) fn since_1970() -> Duration {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default()
 }
 
 /// The tag of a folder that is written through.
@@ -96,6 +105,7 @@ impl Orders {
             is_packed: false,
             modules: modules.map(path),
             config: config.map(path),
+            given: since_1970(),
         }
     }
 }

@@ -6,7 +6,8 @@ use std::process::{Command, Output};
 
 /// A folder with a kernel of no modules beside its configuration, and a list: `bare` is that
 /// kernel, `rootless` one whose initramfs is no such thing, `halted` one that cannot switch its
-/// machine off, `own` has hardware of its own.
+/// machine off, `own` has hardware of its own; the clock of `clockless` begins in 1970, as where a
+/// kernel has no driver for one, and that of `slow` when its entry says.
 fn folder() -> tempfile::TempDir {
     let folder = scenarios(&[
         (
@@ -28,6 +29,8 @@ bare: { image: vmlinuz-own }
 rootless: { suite: bookworm, qemu: [-initrd, junk] }
 halted: { image: vmlinuz-own, append: acpi=off }
 own: { suite: bookworm, memory: 512MiB, cpus: 2, qemu: [-device, virtio-rng-pci] }
+clockless: { suite: bookworm, qemu: [-rtc, base=1970-01-01] }
+slow: { suite: bookworm, qemu: [-rtc, base=2001-02-03] }
 ";
     std::fs::write(folder.path().join("kernels.yaml"), list).expect("a list");
     folder
@@ -155,6 +158,40 @@ fn a_guest_has_the_hardware_that_its_entry_says() {
     assert!((400 << 10..=512 << 10).contains(&memory), "{out}");
     // VIRTIO_ID_RNG.
     assert!(lines[2..].contains(&"0x0004"), "{out}");
+}
+
+#[test]
+fn a_guest_without_a_clock_has_the_hosts_time_and_one_that_was_given_another_keeps_it() {
+    if !can_tell() {
+        return;
+    }
+    let folder = folder();
+    let seconds = |text: &str| text.trim().parse::<u64>().expect("seconds");
+    let here = || {
+        let output = Command::new("date").arg("+%s").output();
+        seconds(&text(&output.expect("the time").stdout))
+    };
+    let there = |kernel: &str| {
+        let words = [
+            "vm",
+            "--kernels",
+            "kernels.yaml",
+            "-k",
+            kernel,
+            "--",
+            "date",
+            "+%s",
+        ];
+        let output = harness(folder.path(), &words);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        seconds(&text(&output.stdout))
+    };
+    let before = here();
+    let clockless = there("clockless");
+    // Never ahead: what changed since the run began is not to look older than it.
+    assert!((before..=here()).contains(&clockless), "{clockless}");
+    const THEN: u64 = 981_158_400;
+    assert!((THEN..THEN + 24 * 60 * 60).contains(&there("slow")));
 }
 
 #[test]
