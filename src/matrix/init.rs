@@ -110,7 +110,9 @@ fn serve(port: &Port) -> Result<ExitKind, InitError> {
     let text = fs::read(ORDERS).map_err(failed("cannot read the orders"))?;
     let orders: Orders = serde_json::from_slice(&text)
         .map_err(io::Error::from)
-        .map_err(failed("cannot understand the orders"))?;
+        .map_err(failed(
+            "cannot understand the orders, as where the list's `harness` is another version",
+        ))?;
     clock(&orders)?;
     root(&orders)?;
     kernels_own(&orders)?;

@@ -217,7 +217,10 @@ fn samples_have_the_values_that_perf_prints() {
             TASK,
         ),
         (
-            "-e page-faults --intr-regs=ip,sp --user-regs=ip,sp",
+            match cfg!(target_arch = "aarch64") {
+                true => "-e page-faults --intr-regs=pc,sp --user-regs=pc,sp",
+                false => "-e page-faults --intr-regs=ip,sp --user-regs=ip,sp",
+            },
             "ls",
             TASK,
         ),

@@ -23,7 +23,9 @@ pub(super) enum Binding {
     Local,
 }
 
-/// Symbols that do not begin at the same address, in their order.
+/// Symbols that do not begin at the same address, in their order. A mark inside of a function has
+/// no size: what is behind it is the function's, as gdb has it. Which of the two perf takes there
+/// depends on the shape of its tree.
 #[derive(Debug, Default)]
 pub(super) struct Table(Vec<Symbol>);
 
@@ -35,8 +37,10 @@ impl Table {
         // symbols__fixup_end(), tools/perf/util/symbol.c: what has no end goes on to the next.
         let starts: Vec<u64> = symbols.iter().map(|symbol| symbol.address).collect();
         let nexts = starts.iter().skip(1).copied().chain([u64::MAX]);
+        let mut inside = 0;
         for (symbol, next) in symbols.iter_mut().zip(nexts) {
-            if symbol.size == 0 {
+            inside = inside.max(symbol.address.saturating_add(symbol.size));
+            if symbol.size == 0 && symbol.address >= inside {
                 // The last one has a page.
                 let end = next.min(symbol.address.saturating_add(4096) & !4095);
                 let end = if next == u64::MAX { end } else { next };
@@ -53,7 +57,8 @@ impl Table {
     /// The symbol at an address, and how far into it that is.
     pub(super) fn find(&self, address: u64) -> Option<(&Symbol, u64)> {
         let behind = self.0.partition_point(|symbol| symbol.address <= address);
-        let symbol = self.0.get(behind.checked_sub(1)?)?;
+        let before = self.0.get(..behind)?.iter();
+        let symbol = before.rev().find(|symbol| symbol.size != 0)?;
         let into = address.checked_sub(symbol.address)?;
         (into < symbol.size).then_some((symbol, into))
     }

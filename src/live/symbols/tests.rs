@@ -55,6 +55,29 @@ fn between_functions_there_is_none_and_what_has_no_end_goes_on_to_the_next() {
 }
 
 #[test]
+fn a_mark_inside_of_a_function_is_not_taken_for_one() {
+    let all = [
+        (0x10, 0x48, "_start"),
+        (0x28, 0, "_dl_start_user"),
+        (0x58, 0, "behind"),
+    ];
+    let table = Table::new(
+        all.map(|(address, size, name)| symbol(address, size, Binding::Global, name))
+            .into(),
+    );
+    for (address, name, into) in [
+        (0x28, "_start", 0x18),
+        (0x57, "_start", 0x47),
+        (0x58, "behind", 0),
+    ] {
+        let (found, at) = table.find(address).unwrap();
+        assert_eq!((&*found.name, at), (name, into));
+    }
+    // A probe may ask for it all the same.
+    assert_eq!(table.address_of("_dl_start_user"), Some(0x28));
+}
+
+#[test]
 fn only_encoded_names_are_decoded() {
     for (name, text) in [
         ("f", "f"),
