@@ -208,7 +208,7 @@ pub(super) fn judge(plan: &Plan, stored: Option<&Stored>, run: &Run) -> Outcome 
     let is_judged = matches!(judgement.verdict(), Verdict::Pass | Verdict::Fail);
     let is_whole = is_judged && !run.is_cut_short();
     let mut is_trace = is_whole && plan.view.is_some() && plan.expect_failure.is_none();
-    if is_trace && (trace.unread > 0 || !trace.unled.is_empty()) {
+    if is_trace && !trace.is_known() {
         is_trace = false;
         judgement.add(unknown_of(trace));
     }
@@ -272,7 +272,7 @@ pub(super) fn judge(plan: &Plan, stored: Option<&Stored>, run: &Run) -> Outcome 
 /// Returns the text by which kernels are compared; `None` if parts of it are not known.
 fn shown(plan: &Plan, run: &Run, text: &str) -> Option<String> {
     if plan.view.is_some() {
-        let is_known = run.trace.unread == 0 && !shows_overwritten(plan, run);
+        let is_known = run.trace.is_known() && !shows_overwritten(plan, run);
         return is_known.then(|| text.to_owned());
     }
     let is_known = plan.events.overwritten(&run.account).is_empty();

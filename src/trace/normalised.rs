@@ -13,8 +13,7 @@ pub struct Normalised {
     /// How often the text says that memory was not read. Such a text could be another workload's as
     /// well.
     pub unread: u64,
-    /// How often the text says that it is not known where a path led, by the reasons; it cannot be
-    /// compared either.
+    /// How often the text says that it is not known where a path led, by the reasons.
     pub unled: BTreeMap<Box<str>, u64>,
     /// The view that was applied.
     pub view: View,
@@ -53,6 +52,12 @@ impl Normalised {
         deeds
             .filter(|_| are_lacking)
             .for_each(Deed::lacks_functions);
+    }
+
+    /// Whether the text knows all that it shows, so that it can be compared.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.unread == 0 && self.unled.is_empty()
     }
 
     /// Returns all deeds in the order of their entry.

@@ -129,8 +129,8 @@ impl<S: Symbols> Names<'_, S> {
         let link = registers.get(below.count_ones() as usize);
         let caller = match (unwound.as_slice(), end, link) {
             ([_, caller], ..) => *caller,
-            // Behind a call of the function's own, the register has the place there, which perf
-            // tells as a caller: only in another file it is none.
+            // Once the function has made a call of its own, the register holds the place behind
+            // that call, which perf shows as a caller. That place is in the function's own file.
             ([leaf], End::NoTable, Some(link)) if self.are_apart(pid, *leaf, link) => {
                 link.wrapping_sub(1)
             }
@@ -278,9 +278,13 @@ mod tests {
     use crate::space::{NoSymbols, Origin};
     use crate::units::Tid;
 
-    /// Finds the caller by the link register, as where the innermost function keeps no frame.
+    /// Finds the caller by the link register, as where the innermost function keeps no frame; or
+    /// has no table for that function.
     #[derive(Default)]
-    struct ByLink(Option<(u64, Vec<u64>)>);
+    struct ByLink {
+        asked: Option<(u64, Vec<u64>)>,
+        has_no_table: bool,
+    }
 
     impl Symbols for ByLink {
         fn recorded(&mut self, _: Origin) {}
@@ -299,8 +303,13 @@ mod tests {
             assert_eq!((most, snapshot.stack), (2, &[][..]));
             let values: Vec<u64> = snapshot.registers.iter().collect();
             let place = |bit: u32| (snapshot.mask & ((1 << bit) - 1)).count_ones() as usize;
-            addresses.extend([values[place(32)], values[place(30)] - 1]);
-            self.0 = Some((snapshot.mask, values));
+            let (leaf, caller) = (values[place(32)], values[place(30)] - 1);
+            self.asked = Some((snapshot.mask, values));
+            addresses.push(leaf);
+            if self.has_no_table {
+                return End::NoTable;
+            }
+            addresses.push(caller);
             End::Enough
         }
     }
@@ -339,35 +348,13 @@ mod tests {
         let mut symbols = ByLink::default();
         let found = with_leafs_caller(&mut symbols, &chain, (LINK, &[0x184]));
         assert_eq!(found, [1, 0x100, 0x183, 0x200, 0x300]);
-        assert_eq!(symbols.0, Some((7 << 30, vec![0x184, 0, 0x100])));
+        assert_eq!(symbols.asked, Some((7 << 30, vec![0x184, 0, 0x100])));
         // Registers before and behind it were recorded too, the instruction's among them.
         let mask = LINK | 1 << 2 | 1 << 32 | 1 << 46;
         let found = with_leafs_caller(&mut symbols, &chain, (mask, &[9, 0x184, 0x104, 8]));
         assert_eq!(found, [1, 0x100, 0x183, 0x200, 0x300]);
         let whole = vec![9, 0x184, 0, 0x104, 8];
-        assert_eq!(symbols.0, Some((mask | 1 << 31, whole)));
-    }
-
-    /// Knows where the innermost function is, and has no table for it.
-    struct NoTable;
-
-    impl Symbols for NoTable {
-        fn recorded(&mut self, _: Origin) {}
-
-        fn frames(&mut self, _: &Place<'_>, _: u64, _: Depth) -> &[Frame] {
-            &[]
-        }
-
-        fn unwind(
-            &mut self,
-            _: &Maps,
-            snapshot: &Snapshot<'_>,
-            _: usize,
-            addresses: &mut Vec<u64>,
-        ) -> End {
-            addresses.extend(snapshot.registers.iter().last());
-            End::NoTable
-        }
+        assert_eq!(symbols.asked, Some((mask | 1 << 31, whole)));
     }
 
     #[test]
@@ -395,7 +382,11 @@ mod tests {
             (0x9184, None),
             (0x2200, None),
         ] {
-            let found = with_caller(&maps, &mut NoTable, &chain, (LINK, &[link]));
+            let mut symbols = ByLink {
+                has_no_table: true,
+                ..ByLink::default()
+            };
+            let found = with_caller(&maps, &mut symbols, &chain, (LINK, &[link]));
             let wanted: Vec<u64> = [Some(0x1100), added, Some(0x2200)]
                 .into_iter()
                 .flatten()
