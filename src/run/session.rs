@@ -172,17 +172,18 @@ pub fn follow(
         if let Some(id) = running.main_pid() {
             reader.lineage().name_main(id);
         }
-        let is_late = has_passed(deadline);
         if next == Next::Kill {
             // A workload that died in time counts as such, however long its records took to read.
             look_again(&mut running, events)?;
             let is_over = running.is_gone() && (!hang_up || events.have_hung_up());
-            if is_late && !is_over {
+            deadline = deadline.map(|deadline| deadline + standstill(asked.elapsed(), wait));
+            if has_passed(deadline) && !is_over {
                 return Err(SessionError::Unkillable);
             }
             survivors.end_again(&running, reader.lineage());
             continue;
         }
+        let is_late = has_passed(deadline);
         if running.is_lost() {
             survivors.end_all();
             next = Next::Kill;
@@ -275,6 +276,12 @@ fn could_see(is_over: bool, stood_still: Duration) -> Result<(), SessionError> {
     }
 }
 
+/// The part of what one look took in which the harness stood still, and perhaps the machine with
+/// it: a workload that was killed has had no time to end then.
+fn standstill(took: Duration, asked_for: Duration) -> Duration {
+    took.saturating_sub(asked_for + LONGEST_STANDSTILL)
+}
+
 /// Looks whether the workload has ended while records were read.
 fn look_again(running: &mut Running, events: &mut EventSet) -> Result<(), SessionError> {
     let collected = running.collect();
@@ -351,4 +358,17 @@ pub(super) fn wait_for<'a>(
         .wait(&others, wait)
         .map_err(system("wait for events"))?;
     Ok(control.descriptor().is_some() && ready.last().is_some_and(|last| last.is_readable))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workload_that_was_killed_has_its_time_again_after_a_standstill() {
+        let (tick, second) = (Duration::from_millis(100), Duration::from_secs(1));
+        assert_eq!(standstill(second, tick), Duration::ZERO);
+        let gone = standstill(12 * second, tick);
+        assert!(gone > 9 * second && gone < 12 * second, "{gone:?}");
+    }
 }

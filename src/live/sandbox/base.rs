@@ -82,7 +82,15 @@ impl Base {
             members,
         };
         // Without a group the host counts for none, as where it has no such hierarchy.
-        let (janitor, group) = Janitor::start(&duty)?;
+        let (janitor, group) = match Janitor::start(&duty)? {
+            // Its name is taken, or another harness has found it before it was locked: the next
+            // name may be had for both.
+            (janitor, Err(error)) if error.kind() == io::ErrorKind::AlreadyExists => {
+                janitor.resign();
+                return Err(error);
+            }
+            started => started,
+        };
         let groups = hierarchy
             .filter(|_| group.is_ok())
             .zip(directory.file_name())
@@ -185,4 +193,32 @@ fn split(path: &Path) -> io::Result<(CString, CString)> {
 
 fn c_path(path: &Path) -> io::Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may panic")]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn a_base_has_a_group_though_another_harness_removes_those_without_a_lock() {
+        let hierarchy = tempfile::tempdir().unwrap();
+        let (above, is_over) = (hierarchy.path(), AtomicBool::new(false));
+        let without = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    remove_abandoned(above, |folder, name| {
+                        removal::remove_tree(folder, name, Duration::ZERO)
+                    });
+                }
+            });
+            let bases = (0..2000).map(|_| Base::new(Some(above), Members::Spare));
+            let without = bases.filter(|base| base.as_ref().unwrap().groups().is_none());
+            let without = without.count();
+            is_over.store(true, Ordering::Relaxed);
+            without
+        });
+        assert_eq!(without, 0);
+    }
 }

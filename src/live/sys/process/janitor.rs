@@ -80,7 +80,7 @@ impl Janitor {
         match directory {
             Ok(()) => Ok((janitor, group)),
             Err(error) => {
-                janitor.wait();
+                janitor.resign();
                 Err(error)
             }
         }
@@ -150,6 +150,11 @@ impl Janitor {
     pub fn dismiss(self) {
         // If the janitor was killed, the write fails.
         let _gone = write(&self.duty, b"b");
+        self.wait();
+    }
+
+    /// Lets it remove what it made, as if the harness had been killed, and waits for its end.
+    pub fn resign(self) {
         self.wait();
     }
 
