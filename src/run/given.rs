@@ -10,6 +10,8 @@ use perf_records::units::shown_path;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// A sum over each thing that a run was given, by its place in the scenario. What a thing holds
@@ -26,7 +28,7 @@ pub struct UnreadFile {
 
 /// Returns what a run is given whose files have been laid into a directory.
 pub(super) fn laid_out(plan: &Plan, directory: &Path) -> Result<Sums, UnreadFile> {
-    given(plan, |path, _| read(directory.join(path)))
+    given(plan, |path, source| read(directory.join(path), source))
 }
 
 /// Returns what a run of a scenario's file would be given.
@@ -34,7 +36,9 @@ pub(super) fn to_lay_out(plan: &Plan, scenario: &Path) -> Result<Sums, UnreadFil
     let base = scenario.parent().unwrap_or(Path::new(""));
     given(plan, |_, source| match source {
         FileSource::Content(text) => Ok(text.clone().into_bytes()),
-        FileSource::From(path) => read(base.join(path)),
+        FileSource::From(path) | FileSource::FolderOf(path) | FileSource::LinkOf(path) => {
+            read(base.join(path), source)
+        }
     })
 }
 
@@ -72,8 +76,20 @@ pub(super) fn differences<'a>(one: &'a Sums, other: &'a Sums) -> Vec<&'a str> {
         .collect()
 }
 
-fn read(path: PathBuf) -> Result<Vec<u8>, UnreadFile> {
-    std::fs::read(&path).map_err(|source| UnreadFile { path, source })
+/// Returns what a file holds; of a link where it leads, and of a folder its mode.
+fn read(path: PathBuf, source: &FileSource) -> Result<Vec<u8>, UnreadFile> {
+    let held = match source {
+        FileSource::Content(_) | FileSource::From(_) => std::fs::read(&path),
+        FileSource::FolderOf(_) => {
+            let mode = path.metadata().map(|folder| folder.permissions().mode());
+            mode.map(|mode| (mode & 0o7777).to_le_bytes().to_vec())
+        }
+        FileSource::LinkOf(_) => {
+            let target = path.read_link();
+            target.map(|target| target.into_os_string().into_vec())
+        }
+    };
+    held.map_err(|source| UnreadFile { path, source })
 }
 
 fn given(

@@ -34,7 +34,8 @@ fn sources(workload: &Workload) -> impl Iterator<Item = (String, &Path)> {
         .iter()
         .filter_map(|(path, file)| match &file.source {
             FileSource::From(from) => Some((path.to_string_lossy().into_owned(), from.as_path())),
-            FileSource::Content(_) => None,
+            // These were found where they are.
+            FileSource::Content(_) | FileSource::FolderOf(_) | FileSource::LinkOf(_) => None,
         })
 }
 

@@ -60,6 +60,8 @@ fn files(plan: &Plan, scenario: &Path, owner: Option<(u32, u32)>) -> Vec<File> {
     let content = |source: &FileSource| match source {
         FileSource::Content(text) => Content::Bytes(text.clone().into_bytes()),
         FileSource::From(path) => Content::CopyOf(base.join(path)),
+        FileSource::FolderOf(path) => Content::FolderAs(base.join(path)),
+        FileSource::LinkOf(path) => Content::LinkAs(base.join(path)),
     };
     let files = plan.workload.files.iter();
     files

@@ -61,6 +61,10 @@ impl Source {
         }
     }
 
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
     pub(super) fn text(&self) -> &str {
         &self.text
     }

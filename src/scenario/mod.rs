@@ -39,6 +39,7 @@ mod faults;
 mod field_test;
 mod files_after;
 mod flexible;
+mod folders;
 mod guests;
 mod hardware;
 mod kernel_range;

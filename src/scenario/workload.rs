@@ -70,6 +70,10 @@ pub enum FileSource {
     Content(String),
     /// A file at this path, relative to the scenario file's folder.
     From(PathBuf),
+    /// No bytes: a folder with the mode of the one at this path, and nothing in it.
+    FolderOf(PathBuf),
+    /// No bytes: a symbolic link to what the one at this path says.
+    LinkOf(PathBuf),
 }
 
 /// The keys of `workload`, and of `baseline`.
@@ -98,7 +102,8 @@ pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) struct WrittenFile {
     /// What it holds.
     content: Option<String>,
-    /// The file that it is a copy of, relative to the scenario file.
+    /// The file that it is a copy of, or the folder, with all that is in it; relative to the
+    /// scenario file.
     from: Option<SourcePath>,
     /// Its permission bits, as octal digits.
     mode: Option<Mode>,

@@ -3,7 +3,7 @@
 use super::NewError;
 use perf_live::files;
 use perf_records::units::shown_path;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use trace_harness::scenario::{FileSource, FileSpec};
 
@@ -18,6 +18,8 @@ const MOST_WANTED: usize = 2000;
 pub(super) struct Laid {
     /// The files, and what they hold.
     pub(super) contents: BTreeMap<PathBuf, Vec<u8>>,
+    /// Folders that are laid in whole, by their own names.
+    whole: BTreeSet<PathBuf>,
     /// The paths that the command names.
     pub(super) named: Vec<PathBuf>,
     /// Folders that the command names and that are not laid in, and why.
@@ -25,7 +27,7 @@ pub(super) struct Laid {
 }
 
 impl Laid {
-    /// Returns the files as a scenario names them, relative to its own folder.
+    /// Returns the files and whole folders as a scenario names them, relative to its own folder.
     pub(super) fn specs(&self, scenario: &Path) -> BTreeMap<PathBuf, FileSpec> {
         let here = std::env::current_dir().unwrap_or_default();
         let folder = scenario.parent().unwrap_or(Path::new(""));
@@ -34,8 +36,15 @@ impl Laid {
             mode: None,
             owner: None,
         };
-        let paths = self.contents.keys();
-        paths.map(|path| (path.clone(), spec(path))).collect()
+        // What a scenario has in its own folder changes with it.
+        let is_whole = |path: &Path| self.whole.contains(path) && !scenario.starts_with(path);
+        let is_within = |path: &Path| path.ancestors().skip(1).any(is_whole);
+        let whole = self.whole.iter().filter(|path| is_whole(path));
+        let paths = whole.chain(self.contents.keys());
+        paths
+            .filter(|path| !is_within(path))
+            .map(|path| (path.clone(), spec(path)))
+            .collect()
     }
 }
 
@@ -58,10 +67,11 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
         if !at.is_dir() {
             files::look(at, files::LAID).map_err(|error| unread(error.into()))?;
         }
-        let files = files_at(at).map_err(unread)?;
-        if files.is_empty() {
+        let found = found_at(at).map_err(unread)?;
+        let files = &found.files;
+        if found.is_nothing() {
             return Err(NewError::Usage(format!(
-                "`{}` has no files, and a scenario lays files: the command has to make the folder, as in sh -c 'mkdir ...; ...'",
+                "`{}` has no files, and nothing else of it can be laid in",
                 shown_path(path)
             )));
         }
@@ -77,7 +87,7 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
                 shown_path(file)
             )));
         }
-        laid.read(files)?;
+        laid.read(found)?;
     }
     for word in words(command) {
         let Some(path) = below(Path::new(&word)) else {
@@ -86,23 +96,23 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
         if path.as_os_str().is_empty() || laid.contents.contains_key(&path) || !path.exists() {
             continue;
         }
-        match files_at(&path) {
-            Ok(files) if files.is_empty() => {
+        match found_at(&path) {
+            Ok(found) if found.is_nothing() => {
                 laid.left_out.push((path, "which has no files".to_owned()));
             }
-            Ok(files) if files.len() > MOST => {
-                let why = match files.len() > MOST_WANTED {
+            Ok(found) if found.files.len() > MOST => {
+                let why = match found.files.len() > MOST_WANTED {
                     true => format!("which has more than {MOST_WANTED} files"),
                     false => format!("which has more than {MOST} files (--file does it)"),
                 };
                 laid.left_out.push((path, why));
             }
-            Ok(files) if files.iter().any(|file| file.to_str().is_none()) => {
+            Ok(found) if found.files.iter().any(|file| file.to_str().is_none()) => {
                 let why = "which has a file whose name is no text (UTF-8)".to_owned();
                 laid.left_out.push((path, why));
             }
-            Ok(files) => {
-                laid.read(files)?;
+            Ok(found) => {
+                laid.read(found)?;
                 laid.named.push(path);
             }
             Err(_) => {}
@@ -112,8 +122,9 @@ pub(super) fn collect(command: &[String], wanted: &[PathBuf]) -> Result<Laid, Ne
 }
 
 impl Laid {
-    fn read(&mut self, files: Vec<PathBuf>) -> Result<(), NewError> {
-        for file in files {
+    fn read(&mut self, found: Found) -> Result<(), NewError> {
+        self.whole.extend(found.folder);
+        for file in found.files {
             let bytes = files::read(&file, files::LAID)
                 .map_err(|error| NewError::Read(file.clone(), error.into()))?;
             self.contents.insert(file, bytes);
@@ -187,17 +198,37 @@ fn below(path: &Path) -> Option<PathBuf> {
     Some(below)
 }
 
-/// Returns the regular files at a path: itself, or those below it, links to files included. Of
-/// more than [`MOST_WANTED`] some are left out.
-fn files_at(path: &Path) -> std::io::Result<Vec<PathBuf>> {
+/// What there is at a path.
+struct Found {
+    /// The regular files: itself, or those below it, links to files included. Of more than
+    /// [`MOST_WANTED`] some are left out.
+    files: Vec<PathBuf>,
+    /// The path, if it is a folder below the current one with nothing in it but folders and files:
+    /// a link might lead elsewhere from where it is laid.
+    folder: Option<PathBuf>,
+}
+
+impl Found {
+    fn is_nothing(&self) -> bool {
+        self.files.is_empty() && self.folder.is_none()
+    }
+}
+
+fn found_at(path: &Path) -> std::io::Result<Found> {
     let mut files = Vec::new();
+    let mut is_whole = path != Path::new(".") && path.is_dir() && !path.is_symlink();
     let mut waiting = vec![path.to_owned()];
     while let Some(path) = waiting.pop() {
-        if path.is_dir() && !path.is_symlink() {
+        let is_link = path.is_symlink();
+        if path.is_dir() && !is_link {
             for entry in std::fs::read_dir(&path)? {
                 waiting.push(entry?.path());
             }
-        } else if path.metadata()?.is_file() {
+            continue;
+        }
+        let is_file = path.metadata()?.is_file();
+        is_whole &= is_file && !is_link;
+        if is_file {
             files.push(path);
         }
         if files.len() > MOST_WANTED {
@@ -207,7 +238,10 @@ fn files_at(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     let below = |path: PathBuf| path.strip_prefix(".").map_or(path.clone(), Path::to_owned);
     let mut files: Vec<PathBuf> = files.into_iter().map(below).collect();
     files.sort();
-    Ok(files)
+    Ok(Found {
+        files,
+        folder: is_whole.then(|| path.to_owned()),
+    })
 }
 
 /// Resolves `.` and `..` in a path by its text alone.

@@ -26,6 +26,7 @@ mod insta;
 mod isolation;
 mod keep;
 mod killed;
+mod laid;
 mod lent;
 mod limits;
 mod linked;

@@ -2,6 +2,9 @@
 
 use super::base::{self, Base};
 use crate::files;
+use nix::fcntl::AT_FDCWD;
+use nix::sys::stat::{UtimensatFlags, utimensat};
+use nix::sys::time::TimeSpec;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -26,13 +29,17 @@ pub struct File {
     pub owner: Option<(u32, u32)>,
 }
 
-/// What is in a file.
+/// What is in a file, or what there is in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     /// These bytes.
     Bytes(Vec<u8>),
     /// A copy of this file.
     CopyOf(PathBuf),
+    /// Nothing: it is a folder with the mode of this one.
+    FolderAs(PathBuf),
+    /// Nothing: it is a symbolic link to what this one says.
+    LinkAs(PathBuf),
 }
 
 /// Why the working directory could not be laid out, removed or kept.
@@ -123,6 +130,10 @@ impl WorkDir {
         for file in files {
             date_folders(&dir.path, file)?;
         }
+        // The last thing done to a folder: this user may perhaps not read or write it then.
+        for file in files.iter().rev() {
+            give_mode(&dir.path, file)?;
+        }
         date(&dir.path).map_err(make)?;
         if let Some((uid, gid)) = owner {
             std::os::unix::fs::chown(&dir.path, Some(uid), Some(gid)).map_err(make)?;
@@ -192,7 +203,14 @@ fn lay(root: &Path, file: &File, owner: Option<(u32, u32)>) -> Result<(), WorkDi
         path: path.to_owned(),
         source,
     };
+    let place = root.join(&file.path);
     let (bytes, copied_mode) = match &file.content {
+        Content::FolderAs(_) => return make_folder(root, &place, owner).map_err(failed),
+        Content::LinkAs(path) => {
+            let target = path.read_link().map_err(|source| read(path, source))?;
+            make_above(root, &place, owner).map_err(failed)?;
+            return make_link(&target, &place, file.owner).map_err(failed);
+        }
         Content::Bytes(bytes) => (bytes.clone(), None),
         Content::CopyOf(path) => {
             let metadata = path.metadata().map_err(|source| read(path, source))?;
@@ -201,18 +219,7 @@ fn lay(root: &Path, file: &File, owner: Option<(u32, u32)>) -> Result<(), WorkDi
             (bytes, Some(metadata.permissions().mode() & 0o7777))
         }
     };
-    let place = root.join(&file.path);
-    if let Some(folder) = place.parent() {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true).mode(0o755);
-        builder.create(folder).map_err(failed)?;
-        let own = folder.ancestors().take_while(|folder| *folder != root);
-        for folder in own {
-            if let Some((uid, gid)) = owner {
-                std::os::unix::fs::chown(folder, Some(uid), Some(gid)).map_err(failed)?;
-            }
-        }
-    }
+    make_above(root, &place, owner).map_err(failed)?;
     let _closed_in_children = crate::sys::process::without_forks();
     let mut options = std::fs::OpenOptions::new();
     let mut opened = options
@@ -234,9 +241,61 @@ fn lay(root: &Path, file: &File, owner: Option<(u32, u32)>) -> Result<(), WorkDi
         .map_err(failed)
 }
 
+/// Makes the folders on the way to a file.
+fn make_above(root: &Path, place: &Path, owner: Option<(u32, u32)>) -> io::Result<()> {
+    match place.parent() {
+        Some(folder) => make_folder(root, folder, owner),
+        None => Ok(()),
+    }
+}
+
+fn make_folder(root: &Path, folder: &Path, owner: Option<(u32, u32)>) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o755).create(folder)?;
+    let mut own = folder.ancestors().take_while(|folder| *folder != root);
+    own.try_for_each(|folder| match owner {
+        Some((uid, gid)) => std::os::unix::fs::chown(folder, Some(uid), Some(gid)),
+        None => Ok(()),
+    })
+}
+
+fn make_link(target: &Path, place: &Path, owner: Option<(u32, u32)>) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, place)?;
+    if let Some((uid, gid)) = owner {
+        std::os::unix::fs::lchown(place, Some(uid), Some(gid))?;
+    }
+    let laid_at = TimeSpec::from_duration(LAID_AT);
+    utimensat(
+        AT_FDCWD,
+        place,
+        &laid_at,
+        &laid_at,
+        UtimensatFlags::NoFollowSymlink,
+    )?;
+    Ok(())
+}
+
+/// Gives a folder the mode of the one that it is laid out as.
+fn give_mode(root: &Path, file: &File) -> Result<(), WorkDirError> {
+    let Content::FolderAs(like) = &file.content else {
+        return Ok(());
+    };
+    let metadata = like.metadata().map_err(|source| WorkDirError::Read {
+        path: like.clone(),
+        source,
+    })?;
+    let mode = std::fs::Permissions::from_mode(metadata.permissions().mode() & 0o7777);
+    let given = std::fs::set_permissions(root.join(&file.path), mode);
+    given.map_err(|source| WorkDirError::Lay {
+        path: file.path.clone(),
+        source,
+    })
+}
+
 /// Dates the folders on the way to a file, which are as young as the last that was laid into them.
 fn date_folders(root: &Path, file: &File) -> Result<(), WorkDirError> {
-    let folders = file.path.ancestors().skip(1);
+    let is_folder = matches!(file.content, Content::FolderAs(_));
+    let folders = file.path.ancestors().skip(usize::from(!is_folder));
     let mut folders = folders.filter(|folder| !folder.as_os_str().is_empty());
     folders.try_for_each(|folder| {
         date(&root.join(folder)).map_err(|source| WorkDirError::Lay {

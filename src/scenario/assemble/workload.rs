@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use super::File;
 use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::key_path::KeyPath;
-use crate::scenario::workload::{Command, DEFAULT_TIMEOUT, FileSpec, Workload, WrittenWorkload};
+use crate::scenario::workload::{
+    Command, DEFAULT_TIMEOUT, FileSource, FileSpec, Workload, WrittenWorkload,
+};
 
 impl File<'_> {
     /// The workload at `at`; what is not written of `baseline` is as in `workload`, which is
@@ -122,7 +124,10 @@ impl File<'_> {
             if let Some(fault) = fault_of_path(name) {
                 return Err(self.complaint(&key, fault));
             }
-            if let Some(folder) = ancestors(name).find(|folder| written.contains_key(*folder)) {
+            // Whether `from` names a folder is seen on the disk.
+            let is_file = |file: &FileSpec| !matches!(file.source, FileSource::From(_));
+            let mut above = ancestors(name);
+            if let Some(folder) = above.find(|above| written.get(*above).is_some_and(is_file)) {
                 let message = format!("`{}` is a file here, not a folder", folder.escape_debug());
                 return Err(self.complaint(&key, message));
             }

@@ -201,7 +201,9 @@ impl File {
         let source = match source {
             FileSource::Content(text) if more.is_empty() => return self.key(4, name, text),
             FileSource::Content(text) => format!("content: {}", flow(text)),
-            FileSource::From(path) => format!("from: {}", flow(&path.to_string_lossy())),
+            FileSource::From(path) | FileSource::FolderOf(path) | FileSource::LinkOf(path) => {
+                format!("from: {}", flow(&path.to_string_lossy()))
+            }
         };
         more.insert(0, source);
         self.line(4, &format!("{name}: {{ {} }}", more.join(", ")));

@@ -213,17 +213,19 @@ fn only_what_an_argument_names_as_a_whole_is_laid_in() {
     run.assert_status(0);
     assert!(!run.stdout.contains("laid in"), "{run:?}");
     assert!(!project.read("scenarios/sql.yaml").contains("files:"));
-    std::fs::create_dir(project.join("empty")).expect("a folder");
-    let run = new(&project, "named", &["echo", "empty"]);
+    let pipe = nix::sys::stat::Mode::S_IRUSR;
+    std::fs::create_dir(project.join("pipes")).expect("a folder");
+    nix::unistd::mkfifo(&project.join("pipes/pipe"), pipe).expect("a pipe");
+    let run = new(&project, "named", &["echo", "pipes"]);
     run.assert_status(0);
     assert!(
         run.stderr
-            .contains("not laid in: empty, which has no files"),
+            .contains("not laid in: pipes, which has no files"),
         "{run:?}"
     );
-    let run = project.harness(&["new", "asked", "--file", "empty", "--", "true"]);
+    let run = project.harness(&["new", "asked", "--file", "pipes", "--", "true"]);
     run.assert_status(2);
-    assert!(run.stderr.contains("`empty` has no files"), "{run:?}");
+    assert!(run.stderr.contains("`pipes` has no files"), "{run:?}");
 }
 
 #[test]

@@ -59,3 +59,41 @@ fn a_snapshot_of_a_scenario_beside_the_folder_is_not_told_to_be_of_none() {
         "warning: no scenario uses the snapshot `snapshots/gone.snap`\n"
     );
 }
+
+#[test]
+fn a_folder_without_links_is_laid_in_by_its_own_name() {
+    require!(right_to_trace());
+    let project = Project::new();
+    std::fs::create_dir_all(project.join("src/empty")).expect("a folder");
+    project.write("src/a", "x\n");
+    new(&project, "whole", &["rmdir", "src/empty", "src/a"]).assert_status(1);
+    new(
+        &project,
+        "whole",
+        &["sh", "-c", "rmdir src/empty; rm -r src"],
+    )
+    .assert_status(0);
+    let files = |name: &str| {
+        let scenario = project.read(&format!("scenarios/{name}.yaml"));
+        let (_, files) = scenario.split_once("  files:\n").expect("files");
+        let lines = files.lines().take_while(|line| line.starts_with("    "));
+        lines
+            .map(|line| format!("{}\n", line.trim()))
+            .collect::<String>()
+    };
+    assert_eq!(files("whole"), "src: { from: ../src }\n");
+    project.harness(&["run", "scenarios"]).assert_status(0);
+    std::os::unix::fs::symlink("a", project.join("src/b")).expect("a link");
+    new(&project, "single", &["sh", "-c", "rm -r src"]).assert_status(0);
+    assert_eq!(
+        files("single"),
+        "src/a: { from: ../src/a }\nsrc/b: { from: ../src/b }\n"
+    );
+    project
+        .harness(&["run", "scenarios/single.yaml"])
+        .assert_status(0);
+    // A file that has come to the folder has come to the scenario.
+    project
+        .harness(&["run", "scenarios/whole.yaml"])
+        .assert_status(1);
+}
