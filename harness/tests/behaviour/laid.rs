@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+use crate::support::is_root;
 use crate::support::project::{Project, Run};
 use crate::support::require::{require, right_to_trace};
 
@@ -62,6 +63,22 @@ fn of_a_folder_that_is_laid_out_the_scenario_may_write_a_file_itself() {
     let own = own.replace("fixture\n", "own\n");
     let files = "{ data: { from: ../fixture }, data/config: \"own\\n\" }";
     run(&listed(files, &own)).assert_status(0);
+}
+
+#[test]
+fn a_folder_that_is_laid_out_for_another_user_belongs_to_him_with_all_in_it() {
+    require!(right_to_trace());
+    require!(is_root());
+    let all = "drwx------ 1234 data/private\n\
+               dr-x------ 1234 data/private/empty\n\
+               lrwxrwxrwx 1234 data/private/lost\n";
+    let project = listed("{ data: { from: ../fixture, owner: 1234 } }", all);
+    let scenario = project.read("scenarios/it.yaml");
+    let (before, list) = scenario.split_once("find data").expect("a list");
+    let (_, after) = list.split_once("data/config").expect("its end");
+    let list = "find data/private -printf '%M %U %p\\n' | sort -k 3";
+    project.write("scenarios/it.yaml", &format!("{before}{list}{after}"));
+    run(&project).assert_status(0);
 }
 
 #[test]

@@ -132,7 +132,7 @@ impl WorkDir {
         }
         // The last thing done to a folder: this user may perhaps not read or write it then.
         for file in files.iter().rev() {
-            give_mode(&dir.path, file)?;
+            finish_folder(&dir.path, file)?;
         }
         date(&dir.path).map_err(make)?;
         if let Some((uid, gid)) = owner {
@@ -275,8 +275,8 @@ fn make_link(target: &Path, place: &Path, owner: Option<(u32, u32)>) -> io::Resu
     Ok(())
 }
 
-/// Gives a folder the mode of the one that it is laid out as.
-fn give_mode(root: &Path, file: &File) -> Result<(), WorkDirError> {
+/// Gives a folder its owner, and the mode of the one that it is laid out as.
+fn finish_folder(root: &Path, file: &File) -> Result<(), WorkDirError> {
     let Content::FolderAs(like) = &file.content else {
         return Ok(());
     };
@@ -285,7 +285,12 @@ fn give_mode(root: &Path, file: &File) -> Result<(), WorkDirError> {
         source,
     })?;
     let mode = std::fs::Permissions::from_mode(metadata.permissions().mode() & 0o7777);
-    let given = std::fs::set_permissions(root.join(&file.path), mode);
+    let place = root.join(&file.path);
+    let owned = match file.owner {
+        Some((uid, gid)) => std::os::unix::fs::chown(&place, Some(uid), Some(gid)),
+        None => Ok(()),
+    };
+    let given = owned.and_then(|()| std::fs::set_permissions(&place, mode));
     given.map_err(|source| WorkDirError::Lay {
         path: file.path.clone(),
         source,

@@ -1,15 +1,8 @@
 //! Set-user-ID and set-group-ID bits that the kernel takes by itself are in no state behind that.
 
 use super::{crash, lost, python};
+use crate::support::is_root;
 use crate::support::require::{program, require, right_to_trace};
-
-/// Root may give files away, and keeps rights that others have not.
-fn is_root() -> Result<(), String> {
-    match nix::unistd::geteuid().is_root() {
-        true => Ok(()),
-        false => Err("it is not run as root".to_owned()),
-    }
-}
 
 /// A program that changes `old` and says which mode stat(2) has for it then.
 fn script(change: &str) -> String {

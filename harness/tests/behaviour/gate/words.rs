@@ -6,6 +6,7 @@ use nix::sys::signal::Signal;
 
 use super::{passes, python};
 use crate::support::fifo::Fifo;
+use crate::support::is_root;
 use crate::support::process::{self, Started};
 use crate::support::project::Project;
 use crate::support::require::{program, require, right_to_trace};
@@ -50,15 +51,10 @@ fn classes_and_globs_name_calls_and_the_first_fault_that_is_due_is_done() {
     ));
 }
 
-fn root() -> Result<(), String> {
-    let is_root = nix::unistd::geteuid().is_root();
-    is_root.then_some(()).ok_or_else(|| "not root".to_owned())
-}
-
 #[test]
 fn for_root_the_gate_takes_no_privileges_from_programs() {
     require!(right_to_trace());
-    require!(root());
+    require!(is_root());
     let yaml = "workload: { shell: \"mkdir a; grep NoNewPrivs /proc/self/status\" }\n\
                 trace: { events: [{ syscalls: [mkdir] }] }\n\
                 faults: [{ mkdir: { error: EIO } }]\n";
