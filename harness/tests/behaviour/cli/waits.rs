@@ -85,7 +85,7 @@ fn a_file_for_the_sandbox_that_would_be_waited_for_has_a_line_and_a_column() {
         (
             "  files: { x: { from: .. } }",
             "3:23",
-            "it is a folder, not a regular file",
+            "`../pipe` in it is no file, folder or link",
         ),
     ];
     for (files, place, why) in cases {
