@@ -201,7 +201,11 @@ fn complaint(report: &Value, by_the_clock: bool) -> Option<String> {
 #[test]
 fn whatever_a_program_does_its_run_ends_in_time_and_leaves_nothing() {
     require!(right_to_trace());
-    let (project, (rounds, by_the_clock)) = (Project::new(), rounds());
+    let (rounds, by_the_clock) = rounds();
+    let project = match by_the_clock {
+        true => Project::new().in_time(),
+        false => Project::new(),
+    };
     std::fs::copy(example("hostile"), project.join("hostile")).expect("a copy");
     for round in 0..rounds {
         for (name, end) in PROGRAMS {

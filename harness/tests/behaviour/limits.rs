@@ -93,7 +93,7 @@ fn line(run: &Run, name: &str) -> Value {
 #[test]
 fn a_run_that_reaches_a_limit_does_not_pass_and_one_that_stays_below_it_does() {
     require!(right_to_trace());
-    let project = Project::new();
+    let project = Project::new().in_time();
     for case in &CASES {
         for (name, shell) in [("above", case.above), ("below", case.below)] {
             let name = format!("{}-{name}", case.limit);

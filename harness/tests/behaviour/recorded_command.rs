@@ -7,7 +7,7 @@ use super::support::require::{require, right_to_trace};
 #[test]
 fn a_traced_command_that_left_a_process_or_took_longer_than_the_scenario_has_is_no_pass() {
     require!(right_to_trace());
-    let project = Project::new();
+    let project = Project::new().in_time();
     let script = "sleep 0.5 & exit 0";
     let traced = [
         "trace", "-o", "live", "--save", "run.data", "--", "sh", "-c", script,

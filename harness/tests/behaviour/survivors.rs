@@ -37,7 +37,7 @@ fn scenario(script: &str, sandbox: &str, keys: &str) -> String {
 
 /// What a run of it reports.
 fn run(script: &str, sandbox: &str, keys: &str) -> (Project, Vec<Value>) {
-    let project = Project::with("x", &scenario(script, sandbox, keys));
+    let project = Project::with("x", &scenario(script, sandbox, keys)).in_time();
     let run = project.harness(&["run", "--format", "json", "scenarios"]);
     let lines = run.json();
     project.assert_nothing_left();

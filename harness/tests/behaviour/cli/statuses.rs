@@ -45,10 +45,10 @@ const VERDICTS: [(&str, &str, &str, i32, &str); 8] = [
 #[test]
 fn each_verdict_has_its_word_its_reason_and_its_status() {
     require!(right_to_trace());
-    let all = Project::new();
+    let all = Project::new().in_time();
     for (name, yaml, word, status, start) in VERDICTS {
         all.scenario(name, yaml);
-        let alone = Project::with(name, yaml);
+        let alone = Project::with(name, yaml).in_time();
         let run = alone.harness(&["run", "--format", "json", "scenarios"]);
         run.assert_status(status);
         let (verdict, reason) = &run.verdicts()[name];

@@ -139,7 +139,7 @@ fn a_recording_that_does_not_say_what_its_run_was_given_says_nothing_about_a_sce
 #[test]
 fn a_recorded_run_has_the_time_that_the_scenario_gives_it() {
     require!(right_to_trace());
-    let project = Project::new();
+    let project = Project::new().in_time();
     let of = |timeout: &str| {
         format!("workload: {{ shell: \"sleep 0.5\", timeout: {timeout} }}\nsnapshot: false")
     };
@@ -173,7 +173,7 @@ fn a_recorded_run_has_the_time_that_the_scenario_gives_it() {
 #[test]
 fn a_recorded_run_is_not_judged_where_its_end_by_the_limit_is_expected_and_it_ended_later() {
     require!(right_to_trace());
-    let project = Project::new();
+    let project = Project::new().in_time();
     let of = |timeout: &str, expect: &str| {
         format!(
             "workload: {{ shell: \"echo a; sleep 0.5; echo b > late\", timeout: {timeout} }}\n\

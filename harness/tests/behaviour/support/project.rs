@@ -32,6 +32,9 @@ pub(crate) const OF_32: &[&str] = &[
 /// The folder: `scenarios`, `snapshots`, and a temporary folder of its own.
 pub(crate) struct Project {
     folder: TempDir,
+    /// How many times its timeout a run has: a machine that gets no CPU for ten seconds, as a guest
+    /// may, fails no test.
+    patience: &'static str,
 }
 
 /// What a run of the program said.
@@ -66,7 +69,16 @@ impl Project {
         for name in ["scenarios", "tmp"] {
             fs::create_dir(folder.path().join(name)).expect("a folder");
         }
-        Self { folder }
+        Self {
+            folder,
+            patience: "3",
+        }
+    }
+
+    /// The same, whose runs have the time that their scenarios say, for a test of that.
+    pub(crate) fn in_time(mut self) -> Self {
+        self.patience = "1";
+        self
     }
 
     /// One with a scenario.
@@ -141,6 +153,7 @@ impl Project {
             ("PATH", PATH),
             ("HOME", "/nonexistent"),
             ("LANG", "C"),
+            ("HARNESS_PATIENCE", self.patience),
         ]);
         command.env("TMPDIR", self.join("tmp")).stdin(Stdio::null());
         command
