@@ -1,9 +1,6 @@
 //! Folders of files that a scenario lays out.
 
-use super::diagnostic::Diagnostic;
-use super::key_path::KeyPath;
-use super::model::Scenario;
-use super::workload::{FileSource, FileSpec, Workload};
+use super::workload::{FileSource, FileSpec};
 use perf_records::units::shown_path;
 use std::collections::BTreeMap;
 use std::fs::FileType;
@@ -13,57 +10,33 @@ use std::path::{Path, PathBuf};
 /// No folder with more in it than this is laid out: each run copies all of it.
 const MOST: usize = 5000;
 
-type Files = BTreeMap<PathBuf, FileSpec>;
+pub(super) type Files = BTreeMap<PathBuf, FileSpec>;
 
-/// What is wrong with a file of a workload: the key of it that says so, if not the file itself.
-struct Fault {
-    name: PathBuf,
-    key: Option<&'static str>,
-    message: String,
+/// What is wrong with a file of a workload.
+pub(super) struct Fault {
+    /// Its path in `files`.
+    pub(super) name: PathBuf,
+    /// The key below that path to point at; the path itself where there is none.
+    pub(super) key: Option<&'static str>,
+    /// What is wrong, in one line.
+    pub(super) message: String,
 }
 
-/// Puts what a folder holds in its place, wherever `from` names one: its files, folders and links.
-/// A file that the scenario names itself stays as it is, and the deeper of two folders comes first.
+/// Returns what is laid out where `from` may name a folder, by a path relative to `base`: that is
+/// its files, folders and links then. A file that the scenario names itself stays as it is. Where
+/// two folders hold the same path, that of the deeper one is laid.
 ///
 /// # Errors
 /// What cannot be read or laid out, too many files, and a file in the place of a folder.
-pub(super) fn lay(scenario: &mut Scenario) -> Result<(), Diagnostic> {
-    let Scenario {
-        workload,
-        baseline,
-        source,
-        ..
-    } = scenario;
-    let base = source.file().parent().unwrap_or(Path::new(""));
-    let workloads = [
-        ("workload", Some(workload)),
-        ("baseline", baseline.as_mut()),
-    ];
-    let fault = workloads.into_iter().find_map(|(key, workload)| {
-        let fault = of_workload(workload?, base).err()?;
-        Some((key, fault))
-    });
-    let Some((workload, Fault { name, key, message })) = fault else {
-        return Ok(());
-    };
-    let name = name.to_string_lossy();
-    let at = KeyPath::root().key(workload).key("files").key(&*name);
-    let at = match key {
-        Some(key) => at.key(key),
-        None => at.key_itself(),
-    };
-    Err(scenario.complaint(&at, message, None))
-}
-
-fn of_workload(workload: &mut Workload, base: &Path) -> Result<(), Fault> {
+pub(super) fn laid(mut files: Files, base: &Path) -> Result<Files, Fault> {
     let of_folder = |(name, file): (&PathBuf, &FileSpec)| match &file.source {
         FileSource::From(from) if base.join(from).is_dir() => Some((name.clone(), from.clone())),
         _ => None,
     };
-    let mut folders: Vec<_> = workload.files.iter().filter_map(of_folder).collect();
+    let mut folders: Vec<_> = files.iter().filter_map(of_folder).collect();
     folders.sort_by_key(|(name, _)| std::cmp::Reverse(name.components().count()));
     for (name, from) in folders {
-        let Some(folder) = workload.files.remove(&name) else {
+        let Some(folder) = files.remove(&name) else {
             continue;
         };
         if folder.mode.is_some() {
@@ -83,22 +56,23 @@ fn of_workload(workload: &mut Workload, base: &Path) -> Result<(), Fault> {
                 false => name.join(path),
             };
             let owner = folder.owner.clone();
-            workload.files.entry(path).or_insert(FileSpec {
+            files.entry(path).or_insert(FileSpec {
                 source,
                 mode: None,
                 owner,
             });
         }
     }
-    fault_of_places(&workload.files)
+    fault_of_places(&files)?;
+    Ok(files)
 }
 
 /// Returns a file that has another one in the place of a folder above it.
 fn fault_of_places(files: &Files) -> Result<(), Fault> {
-    let is_folder = |file: &FileSpec| matches!(file.source, FileSource::FolderOf(_));
     for name in files.keys() {
         let mut above = name.ancestors().skip(1);
-        if let Some(file) = above.find(|above| files.get(*above).is_some_and(|it| !is_folder(it))) {
+        let is_file = |above: &&Path| files.get(*above).is_some_and(|file| !file.is_folder());
+        if let Some(file) = above.find(is_file) {
             return Err(Fault {
                 message: format!("`{}` is a file here, not a folder", shown_path(file)),
                 name: name.clone(),

@@ -14,7 +14,6 @@ use super::expect::WrittenExpect;
 use super::explain::explain;
 use super::faults::WrittenFault;
 use super::flexible::Entries;
-use super::folders;
 use super::matrix::{Matrix, Row, Substitution};
 use super::model::{Scenario, SectionSpec};
 use super::places::Places;
@@ -204,7 +203,6 @@ impl Parsed {
         }
         let mut scenario = assemble(source, places, written)?;
         programs.lay(&mut scenario, &uses)?;
-        folders::lay(&mut scenario)?;
         Ok(scenario)
     }
 }

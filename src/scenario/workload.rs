@@ -63,6 +63,13 @@ pub struct FileSpec {
     pub owner: Option<UserSpec>,
 }
 
+impl FileSpec {
+    /// Whether it is a folder, in which other files may lie.
+    pub(super) fn is_folder(&self) -> bool {
+        matches!(self.source, FileSource::FolderOf(_))
+    }
+}
+
 /// Where the bytes of a file come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileSource {

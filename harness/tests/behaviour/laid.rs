@@ -117,10 +117,31 @@ fn what_cannot_be_laid_out_of_a_folder_is_an_error_before_anything_runs() {
     nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRUSR).expect("a pipe");
     refused("`../fixture/private/pipe` in it is no file, folder or link: it cannot be laid out");
     fs::remove_file(&pipe).expect("the pipe");
-    let inside = "data: { from: ../fixture }, data/bin/tool/x: y";
-    project.write(
-        "scenarios/it.yaml",
-        &scenario.replace("data: { from: ../fixture, mode: \"0600\" }", inside),
+    // Through the link it would be laid out elsewhere.
+    for (file, above) in [
+        ("bin/tool/x", "bin/tool"),
+        ("private/lost/x", "private/lost"),
+    ] {
+        let inside = format!("data: {{ from: ../fixture }}, data/{file}: y");
+        project.write(
+            "scenarios/it.yaml",
+            &scenario.replace("data: { from: ../fixture, mode: \"0600\" }", &inside),
+        );
+        refused(&format!("`data/{above}` is a file here, not a folder"));
+    }
+}
+
+#[test]
+fn a_power_cut_may_change_a_folder_that_was_laid_out() {
+    require!(right_to_trace());
+    let project = Project::new();
+    project.write("fixture/kept", "old\n");
+    project.scenario(
+        "it",
+        "workload: { shell: 'echo new > data/kept', files: { data: { from: ../fixture } } }\n\
+         crash: { watch: [data], recovers: { shell: 'grep -qx old data/kept' } }\nsnapshot: false",
     );
-    refused("`data/bin/tool` is a file here, not a folder");
+    let run = project.harness(&["crash", "scenarios/it.yaml"]);
+    run.assert_status(1);
+    assert!(run.stdout.contains("fail"), "{run:?}");
 }

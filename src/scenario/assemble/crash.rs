@@ -100,7 +100,10 @@ impl File<'_> {
             if let Some(fault) = fault_of_path(folder) {
                 return Err(self.complaint(&at, fault));
             }
-            let is_file = |path: &str| workload.files.contains_key(Path::new(path));
+            let is_file = |path: &str| {
+                let file = workload.files.get(Path::new(path));
+                file.is_some_and(|file| !file.is_folder())
+            };
             if let Some(file) = ancestors(folder).chain([&**folder]).find(|it| is_file(it)) {
                 let message = format!("`{}` is a file here, not a folder", file.escape_debug());
                 return Err(self.complaint(&at, message));

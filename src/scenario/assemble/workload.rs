@@ -1,14 +1,13 @@
 //! A workload and what lies in its directory.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::File;
 use crate::scenario::diagnostic::Diagnostic;
+use crate::scenario::folders::{self, Fault};
 use crate::scenario::key_path::KeyPath;
-use crate::scenario::workload::{
-    Command, DEFAULT_TIMEOUT, FileSource, FileSpec, Workload, WrittenWorkload,
-};
+use crate::scenario::workload::{Command, DEFAULT_TIMEOUT, FileSpec, Workload, WrittenWorkload};
 
 impl File<'_> {
     /// The workload at `at`; what is not written of `baseline` is as in `workload`, which is
@@ -124,18 +123,18 @@ impl File<'_> {
             if let Some(fault) = fault_of_path(name) {
                 return Err(self.complaint(&key, fault));
             }
-            // Whether `from` names a folder is seen on the disk.
-            let is_file = |file: &FileSpec| !matches!(file.source, FileSource::From(_));
-            let mut above = ancestors(name);
-            if let Some(folder) = above.find(|above| written.get(*above).is_some_and(is_file)) {
-                let message = format!("`{}` is a file here, not a folder", folder.escape_debug());
-                return Err(self.complaint(&key, message));
-            }
         }
-        Ok(written
-            .into_iter()
-            .map(|(name, file)| (PathBuf::from(name), file))
-            .collect())
+        let written = written.into_iter();
+        let files = written.map(|(name, file)| (PathBuf::from(name), file));
+        let base = self.source.file().parent().unwrap_or(Path::new(""));
+        folders::laid(files.collect(), base).map_err(|Fault { name, key, message }| {
+            let file = at.clone().key(name.to_string_lossy());
+            let place = match key {
+                Some(key) => file.key(key),
+                None => file.key_itself(),
+            };
+            self.complaint(&place, message)
+        })
     }
 }
 
