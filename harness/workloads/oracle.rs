@@ -67,6 +67,7 @@ usage: oracle SUBCOMMAND
   unknown-number        a call that no kernel has
   io-uring              8 operations through an io_uring, an fsync among them
   io-uring-polled       the same, submitted by a thread of the kernel's
+  io-uring-registered   files, buffers, tags and restrictions of an io_uring
   refused               makes the calls of its stdin, `number word...` a line, under a filter that
                         refuses all calls; `@address=hex` puts bytes into memory before, into the
                         16 pages from 0x10000000 on of which every other one is there
@@ -131,6 +132,7 @@ fn run(words: &[&str]) -> Option<i32> {
         ["tidy", program, ..] => births::tidy(program, &words[1..]),
         ["io-uring"] => uring::uring(false),
         ["io-uring-polled"] => uring::uring(true),
+        ["io-uring-registered"] => uring::registered(),
         ["cold-paths"] => cold::paths(),
         ["cold-vectors"] => cold::vectors(),
         ["cold-execs", times] => cold::execs(times.parse().ok()?),

@@ -110,6 +110,91 @@ pub(crate) fn uring(polled: bool) -> i32 {
     0
 }
 
+/// `struct io_uring_rsrc_register`.
+#[repr(C)]
+struct Registered {
+    nr: u32,
+    flags: u32,
+    resv2: u64,
+    data: u64,
+    tags: u64,
+    /// What no kernel knows.
+    more: u64,
+}
+
+/// `struct io_uring_rsrc_update2`.
+#[repr(C)]
+struct Updated {
+    offset: u32,
+    resv: u32,
+    data: u64,
+    tags: u64,
+    nr: u32,
+    resv2: u32,
+}
+
+/// Registers files and buffers with tags, changes them, and restricts what a ring may do; some of
+/// it is refused.
+pub(crate) fn registered() -> i32 {
+    let ring = match Ring::new(0) {
+        Ok(ring) => ring,
+        Err(errno) => {
+            say(&format!("setup errno={errno:?}"));
+            return crate::UNSUPPORTED;
+        }
+    };
+    let (files, skipped) = ([0_i32, 1, -1], [-2_i32, 2, -1]);
+    let text = *TEXT;
+    let buffers = [
+        [text.as_ptr() as u64, text.len() as u64],
+        [text.as_ptr() as u64, 1],
+    ];
+    let (tags, none) = ([7_u64, 0xffff_ffff_ffff, 0], std::ptr::null::<u64>());
+    let all = |nr, data: *const c_void, tags: *const u64, more| Registered {
+        nr,
+        flags: 0,
+        resv2: 0,
+        data: data as u64,
+        tags: tags as u64,
+        more,
+    };
+    let change = |nr, data: *const c_void, tags: *const u64| Updated {
+        offset: 1,
+        resv: 0,
+        data: data as u64,
+        tags: tags as u64,
+        nr,
+        resv2: 0,
+    };
+    let (files, skipped) = (files.as_ptr().cast(), skipped.as_ptr().cast());
+    let buffers = buffers.as_ptr().cast();
+    for (operation, given, size) in [
+        (13, all(3, files, tags.as_ptr(), 0), 32),
+        (13, all(3, files, none, 5), 40),
+        (13, all(0, files, none, 0), 32),
+        (13, all(3, files, none, 0), 31),
+        (15, all(2, buffers, tags.as_ptr(), 0), 32),
+        (15, all(2, buffers, std::ptr::dangling(), 0), 32),
+    ] {
+        ring.register(operation, (&raw const given).cast(), size);
+    }
+    for (operation, given) in [
+        (14, change(2, skipped, none)),
+        (14, change(2, skipped, tags.as_ptr())),
+        (16, change(1, buffers, tags.as_ptr())),
+    ] {
+        ring.register(operation, (&raw const given).cast(), 32);
+    }
+    // `struct io_uring_restriction[]`.
+    let restrictions: [[u8; 16]; 3] = [[0, 0, 2], [1, 0, READ], [2, 0, IOSQE_IO_LINK]].map(|one| {
+        let mut whole = [0; 16];
+        whole[..3].copy_from_slice(&one);
+        whole
+    });
+    ring.register(11, restrictions.as_ptr().cast(), 3);
+    0
+}
+
 /// A ring and its mappings, which last as long as the process.
 struct Ring {
     fd: RawFd,
@@ -145,6 +230,14 @@ impl Ring {
             sqes,
             submitted: 0,
         })
+    }
+
+    /// Whatever the kernel says to it.
+    fn register(&self, operation: u32, given: *const c_void, n: u32) {
+        let call = libc::SYS_io_uring_register;
+        // SAFETY: what is registered has no memory that anything else uses, and the kernel checks
+        // the addresses.
+        unsafe { libc::syscall(call, self.fd, operation, given, n) };
     }
 
     /// A word of the mapping that both sides change.

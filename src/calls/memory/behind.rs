@@ -20,6 +20,8 @@ pub struct Behind {
     pub is_narrow: bool,
     /// Whether it is a string, to its zero byte, and not a number of elements.
     pub is_text: bool,
+    /// Whether the structure has the same layout in 32-bit programs.
+    pub is_same: bool,
 }
 
 /// How many structures there are in an array.
@@ -50,11 +52,13 @@ impl Behind {
         of: None,
         is_narrow: false,
         is_text: false,
+        is_same: false,
     };
     /// The path or name with which a `union bpf_attr` begins for some commands. It has the same
     /// layout in 32-bit programs.
     pub const PATH: Self = Self {
         is_text: true,
+        is_same: true,
         ..Self::NAME
     };
     /// The licence of a program in a `union bpf_attr`.
@@ -86,6 +90,34 @@ impl Behind {
         ..Self::NAME
     };
 
+    /// The files or buffers of a `struct io_uring_rsrc_register`; as many bytes are read as buffers
+    /// have.
+    pub const REGISTERED: Self = Self {
+        pointer: 16,
+        length: 0,
+        unit: 16,
+        is_same: true,
+        ..Self::NAME
+    };
+    /// The tags of these.
+    pub const REGISTERED_TAGS: Self = Self {
+        pointer: 24,
+        unit: 8,
+        ..Self::REGISTERED
+    };
+    /// The files or buffers of a `struct io_uring_rsrc_update2`, likewise.
+    pub const UPDATED: Self = Self {
+        pointer: 8,
+        length: 24,
+        ..Self::REGISTERED
+    };
+    /// The tags of these.
+    pub const UPDATED_TAGS: Self = Self {
+        pointer: 16,
+        unit: 8,
+        ..Self::UPDATED
+    };
+
     /// The contents of each of an array of `struct iovec`, as many as an argument says.
     #[must_use]
     pub const fn of_vectors(count: u8) -> Self {
@@ -111,7 +143,7 @@ impl Behind {
     /// `struct compat_iovec` all that is of interest stands half as far from the start.
     #[must_use]
     pub const fn narrow(self) -> Self {
-        if self.is_text {
+        if self.is_same {
             return self;
         }
         Self {
@@ -125,11 +157,14 @@ impl Behind {
     }
 
     /// The place of its piece among those of the argument, of which the structure is 0: that of the
-    /// native structure, also for a narrow one.
+    /// native structure, also for a narrow one. A structure that begins with the number has it
+    /// further on, as what an address leads to depends on what the structure is.
     #[must_use]
     pub const fn element(self) -> u16 {
         let place = ((self.pointer as u16) << self.is_narrow as u16) + 1;
-        if self.is_twice { place + 0x100 } else { place }
+        let first = if self.length == 0 { 0x80 } else { 0 };
+        let twice = if self.is_twice { 0x100 } else { 0 };
+        place + first + twice
     }
 
     /// The same for one of an array of structures, of which the first is 0; `None` for one of which

@@ -113,7 +113,10 @@ pub(super) static TABLE: &[Row] = &[
     ("inotify_add_watch", &[(1, Path)]),
     ("io_getevents", &[(4, In(S::Timespec, One))]),
     ("io_pgetevents", &[(4, In(S::Timespec, One))]),
-    ("io_uring_register", &[(2, MaybeIn(S::Registration))]),
+    ("io_uring_register", &[
+        (2, MaybeIn(S::Registration)), (2, Further(Behind::REGISTERED)), (2, Further(Behind::REGISTERED_TAGS)),
+        (2, Further(Behind::UPDATED)), (2, Further(Behind::UPDATED_TAGS)),
+    ]),
     ("io_uring_setup", &[(1, InOut(S::RingParameters, One))]),
     ("ioctl", &[(2, MaybeInOut(S::Request))]),
     ("kexec_file_load", &[(3, Text)]),

@@ -1,16 +1,18 @@
 //! What `io_uring_setup` and `io_uring_register` are given and answer (`linux/io_uring.h`).
 
+use super::file;
 use super::message;
 use super::netlink::form::Form::{
-    self, Descriptor, Hex, Id, Inner, Named, NotZero, Number, Padding, Pointer, Row, With,
+    self, Descriptor, Either, Hex, Id, Inner, ListAt, Named, NotZero, Number, Padding, Pointer,
+    Row, With,
 };
 use super::netlink::form::{Field, size_of_fields};
 use super::netlink::plain;
 use super::pen::Pen;
-use super::site::Site;
+use super::site::{Bytes, Site};
 use crate::Call;
 use crate::constants::tables as names;
-use crate::memory::Moment;
+use crate::memory::{Behind, Moment};
 use crate::names::Abi;
 use crate::text::Values;
 
@@ -73,6 +75,10 @@ enum Given {
     Each(Form),
     /// One, whatever the last argument is.
     One(&'static [Field]),
+    /// One, of whose bytes the last argument has the number.
+    Sized(&'static [Field]),
+    /// `struct io_uring_restriction[]`.
+    Restrictions,
 }
 
 const FILES: Given = Given::Each(Descriptor);
@@ -80,7 +86,10 @@ const RING: Given = Given::One(&[
     ("ring_addr", Pointer),
     ("ring_entries", Number(4)),
     ("bgid", Number(2)),
-    ("flags", NotZero(&Hex(2))),
+    (
+        "flags",
+        NotZero(&Named(2, &names::IO_URING_BUFFER_RING_FLAGS)),
+    ),
     ("resv", NotZero(&Row(3, &Hex(8)))),
 ]);
 const UPDATE: Given = Given::One(&[
@@ -88,21 +97,30 @@ const UPDATE: Given = Given::One(&[
     ("resv", NotZero(&Hex(4))),
     ("fds", Pointer),
 ]);
-const RESOURCES: Given = Given::One(&[
-    ("nr", Number(4)),
-    ("flags", Hex(4)),
-    ("resv2", NotZero(&Hex(8))),
-    ("data", Pointer),
-    ("tags", Pointer),
-]);
-const RESOURCES_UPDATE: Given = Given::One(&[
-    ("offset", Number(4)),
-    ("resv", NotZero(&Hex(4))),
-    ("data", Pointer),
-    ("tags", Pointer),
-    ("nr", Number(4)),
-    ("resv2", NotZero(&Hex(4))),
-]);
+/// `struct io_uring_rsrc_register`.
+const fn registered(data: Form) -> [Field; 5] {
+    [
+        ("nr", Number(4)),
+        ("flags", Named(4, &names::IO_URING_RESOURCE_FLAGS)),
+        ("resv2", NotZero(&Hex(8))),
+        ("data", data),
+        ("tags", ListAt(Behind::REGISTERED_TAGS, &Hex(8))),
+    ]
+}
+/// `struct io_uring_rsrc_update2`.
+const fn updated(data: Form) -> [Field; 6] {
+    [
+        ("offset", Number(4)),
+        ("resv", NotZero(&Hex(4))),
+        ("data", data),
+        ("tags", ListAt(Behind::UPDATED_TAGS, &Hex(8))),
+        ("nr", Number(4)),
+        ("resv2", NotZero(&Hex(4))),
+    ]
+}
+/// A file in the place of another, or none.
+const UPDATED_FILE: Form = Either(-2i32 as u32, "IORING_REGISTER_FILES_SKIP", &Descriptor);
+const VECTOR: Form = Inner(&[("iov_base", Pointer), ("iov_len", Number(8))]);
 /// `struct io_uring_rsrc_update`, whose offset the kernel chooses where it is -1.
 const DESCRIPTORS: Given = Given::Each(Inner(&[
     ("offset", Id),
@@ -111,6 +129,34 @@ const DESCRIPTORS: Given = Given::Each(Inner(&[
     ("", Padding(4)),
 ]));
 
+/// The same, of which the kernel reads the offset alone.
+const NO_DESCRIPTORS: Given = Given::Each(Inner(&[
+    ("offset", Number(4)),
+    ("resv", NotZero(&Hex(4))),
+    ("data", NotZero(&Hex(8))),
+]));
+
+/// `struct io_uring_restriction`.
+const fn restriction(name: &'static str, form: Form) -> [Field; 4] {
+    [
+        ("opcode", Named(2, &names::IO_URING_RESTRICTIONS)),
+        (name, form),
+        ("resv", NotZero(&Hex(1))),
+        ("resv2", NotZero(&Row(3, &Hex(4)))),
+    ]
+}
+
+/// The same by its first field: what it restricts.
+const RESTRICTIONS: [[Field; 4]; 4] = [
+    restriction("register_op", Named(1, &names::IO_URING_REGISTER_OPCODES)),
+    restriction("sqe_op", Named(1, &names::IO_URING_OPERATIONS)),
+    SUBMISSION_FLAGS,
+    SUBMISSION_FLAGS,
+];
+const SUBMISSION_FLAGS: [Field; 4] =
+    restriction("sqe_flags", Named(1, &names::IO_URING_SUBMISSION_FLAGS));
+const UNKNOWN_RESTRICTION: [Field; 4] = restriction("register_op", Hex(1));
+
 /// The operations whose arguments are told, by their numbers; the others show an address.
 const OPERATIONS: &[(u32, Given)] = &[
     (0, Given::Vectors),
@@ -118,11 +164,22 @@ const OPERATIONS: &[(u32, Given)] = &[
     (4, FILES),
     (6, UPDATE),
     (7, FILES),
-    (13, RESOURCES),
-    (14, RESOURCES_UPDATE),
-    (15, RESOURCES),
-    (16, RESOURCES_UPDATE),
+    (11, Given::Restrictions),
+    (
+        13,
+        Given::Sized(&registered(ListAt(Behind::REGISTERED, &Descriptor))),
+    ),
+    (
+        14,
+        Given::Sized(&updated(ListAt(Behind::UPDATED, &UPDATED_FILE))),
+    ),
+    (
+        15,
+        Given::Sized(&registered(ListAt(Behind::REGISTERED, &VECTOR))),
+    ),
+    (16, Given::Sized(&updated(ListAt(Behind::UPDATED, &VECTOR)))),
     (20, DESCRIPTORS),
+    (21, NO_DESCRIPTORS),
     (22, RING),
     (23, RING),
 ];
@@ -142,13 +199,25 @@ pub(crate) fn is_told(operation: u32) -> bool {
 /// The descriptors that an operation is given in a list.
 pub(crate) fn descriptors(call: &Call) -> Vec<i32> {
     let site = Site::new(call, 2);
-    let operation = site.word(1).and_then(of);
-    let all = site.given_part().zip(site.word(3));
-    let all = all.filter(|_| matches!(operation, Some(Given::Each(Descriptor))));
+    let all = match site.word(1).and_then(of) {
+        Some(Given::Each(Descriptor)) => site.given_part().zip(site.word(3)),
+        Some(Given::Sized(fields)) => listed(fields, site),
+        _ => None,
+    };
     all.map_or_else(Vec::new, |(bytes, count)| {
         let numbers = bytes.elements(4).filter_map(|one| one.i32(0));
         numbers.take(count as u32 as usize).collect()
     })
+}
+
+/// The list of descriptors to which a field leads, and how many there are.
+fn listed<'a>(fields: &[Field], site: Site<'a>) -> Option<(Bytes<'a>, u64)> {
+    let what = fields.iter().find_map(|(_, form)| match form {
+        ListAt(what, Descriptor | Either(..)) => Some(*what),
+        _ => None,
+    })?;
+    let count = site.given_part()?.u32(what.length.into())?;
+    Some((site.behind(what, Moment::Enter)?, count.into()))
 }
 
 /// What an operation of `io_uring_register` is given.
@@ -165,6 +234,29 @@ pub(super) fn registration<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> O
             plain(pen, fields, site.given_first(size_of_fields(fields))?, site)?;
             pen.text("}");
             Some(())
+        }
+        Given::Sized(fields) => {
+            let known = size_of_fields(fields);
+            let all = site.given_part()?.first(count);
+            if count < known || all.len() < known {
+                return None;
+            }
+            pen.text("{");
+            plain(pen, fields, all.first(known), site)?;
+            file::rest(pen, all, known);
+            pen.text("}");
+            Some(())
+        }
+        Given::Restrictions => {
+            let size = size_of_fields(&UNKNOWN_RESTRICTION);
+            let all = site.given_part()?.first(count.saturating_mul(size));
+            pen.array(all, size as u16, |pen, one| {
+                let known = RESTRICTIONS.get(usize::from(one.u16(0)?));
+                pen.text("{");
+                plain(pen, known.unwrap_or(&UNKNOWN_RESTRICTION), one, site)?;
+                pen.text("}");
+                Some(())
+            })
         }
         Given::Each(form) => {
             let size = form.size();

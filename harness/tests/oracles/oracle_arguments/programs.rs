@@ -305,6 +305,7 @@ pub(super) const PROGRAMS: &[Program] = &[
         Run::Shell("echo 'int f(void) { return 1; }' > f.c; gcc -O -c f.c && ar rc lib.a f.o"),
     ),
     Program::new("io_uring", "", Run::Oracle("io-uring")),
+    Program::new("registered", "", Run::Oracle("io-uring-registered")),
     Program::new("threads", "", Run::Oracle("threads 3")),
     Program::new("signals", "", Run::Oracle("sigreturn 5")),
     Program::new("a child by clone3", "", Run::Oracle("clone3")),

@@ -84,6 +84,10 @@ pub(in crate::structs) enum Form {
     Name(u8),
     /// What such an address leads to: a string.
     TextAt(Behind),
+    /// What such an address leads to: as many of these as the structure says.
+    ListAt(Behind, &'static Form),
+    /// The name of a number of 32 bits, another form for all others.
+    Either(u32, &'static str, &'static Form),
     /// An address of a socket, in room for so many bytes.
     Socket(u8),
     /// An address of IPv6 that has its name in it.
@@ -133,9 +137,10 @@ impl Form {
             | Self::Padding(size) => size.into(),
             Self::Interface | Self::Id | Self::Descriptor | Self::Task => 4,
             Self::Address4 | Self::KernelVersion | Self::Device | Self::Peer => 4,
-            Self::Pointer | Self::TextAt(_) => 8,
+            Self::Pointer | Self::TextAt(_) | Self::ListAt(..) => 8,
             Self::Name(size) | Self::Socket(size) | Self::HardwareOf(size) => size.into(),
             Self::NotZero(form) | Self::With(_, _, form) | Self::Changed(form) => form.size(),
+            Self::Either(_, _, form) => form.size(),
             Self::Mac => 6,
             Self::Hops => 8,
             Self::Port | Self::Via | Self::Bits(_) => 2,

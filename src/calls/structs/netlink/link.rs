@@ -97,7 +97,7 @@ static LINK: Attributes = Attributes {
 };
 
 /// `struct rtnl_link_stats` and `struct rtnl_link_stats64`.
-const fn counts(form: Form) -> [Field; 25] {
+pub(super) const fn counts(form: Form) -> [Field; 25] {
     [
         ("rx_packets", form),
         ("tx_packets", form),

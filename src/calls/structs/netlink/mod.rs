@@ -21,6 +21,7 @@ mod neighbour;
 mod nexthop;
 mod route;
 mod span;
+mod stats;
 mod traffic;
 mod value;
 mod write;

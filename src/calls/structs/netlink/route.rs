@@ -12,11 +12,11 @@ use super::form::{
 };
 use super::span::Span;
 use super::write::Writer;
-use super::{link, neighbour, nexthop, only, traffic};
+use super::{link, neighbour, nexthop, only, stats, traffic};
 use crate::constants::tables as names;
 use crate::text::Values;
 
-const FAMILY: Form = Named(1, &names::ADDRESS_FAMILIES);
+pub(super) const FAMILY: Form = Named(1, &names::ADDRESS_FAMILIES);
 const PROTOCOL: Form = Named(1, &names::ROUTE_PROTOCOLS);
 const TABLE: Form = Named(4, &names::ROUTE_TABLES);
 /// A length of time that the kernel measured.
@@ -25,7 +25,7 @@ const AGE: Form = Form::Varying(4, Varying::Duration);
 const TIME: Form = Form::Varying(4, Varying::Time);
 /// What came of something on this machine.
 const COUNT: Form = Form::Varying(4, Varying::Machine);
-const LONG_COUNT: Form = Form::Varying(8, Varying::Machine);
+pub(super) const LONG_COUNT: Form = Form::Varying(8, Varying::Machine);
 
 /// What the messages of a type begin with, whose name is a verb and what it is about.
 pub(super) fn header(name: &str, family: &str) -> Option<&'static Header> {
@@ -44,6 +44,8 @@ pub(super) fn header(name: &str, family: &str) -> Option<&'static Header> {
         "ADDRLABEL" => &LABEL,
         "NETCONF" => &SETTINGS,
         "NSID" => &NAMESPACE,
+        "STATS" => &stats::HEADER,
+        "CACHEREPORT" => stats::report(family)?,
         "QDISC" | "TCLASS" | "TFILTER" | "CHAIN" => &traffic::HEADER,
         _ => return None,
     })

@@ -123,6 +123,23 @@ impl<V: Values> Writer<'_, '_, V> {
                     Some(())
                 });
             }
+            Form::ListAt(what, form) => {
+                let site = self.site?;
+                let count = site.given_part()?.u32(what.length.into())? as usize;
+                let size = form.size();
+                self.pen.or_address(number, |pen| {
+                    let all = match count {
+                        0 if number != 0 => Bytes::of(&[]),
+                        _ => site.behind(what, Moment::Enter)?,
+                    };
+                    let all = all.first(count.saturating_mul(size));
+                    pen.array(all, size as u16, |pen, one| {
+                        super::value(pen, *form, one, site)
+                    })
+                });
+            }
+            Form::Either(one, name, _) if bytes.u32(0)? == one => self.text(name),
+            Form::Either(_, _, form) => return self.scalar(*form, bytes),
             Form::Name(_) => {
                 let whole = bytes.whole();
                 let end = whole.iter().position(|byte| *byte == 0);

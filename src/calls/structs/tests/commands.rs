@@ -1,6 +1,7 @@
 //! Structures that depend on a command or an option, and those of which there are several.
 
 use super::*;
+use crate::memory::Behind;
 
 #[test]
 fn of_several_messages_each_says_how_much_of_it_was_sent() {
@@ -188,4 +189,90 @@ fn the_working_directory_is_named_only_where_a_path_is_relative_to_it() {
     assert_eq!(told("move_mount", 2, [3, 0, here, 0, 0, 0]), "AT_FDCWD");
     assert_eq!(told("fsconfig", 4, [3, 3, 0, 0, here, 0]), "AT_FDCWD");
     assert_eq!(told("fsconfig", 4, [3, 5, 0, 0, here, 0]), "-100");
+}
+
+/// What `io_uring_register` is told to have been given, with what its structure leads to.
+fn registered(operation: u64, (given, size): (&[u8], u64), behind: &[(Behind, &[u8])]) -> String {
+    let words = [3, operation, 0x9000, size, 0, 0];
+    let mut given = given.to_vec();
+    given.resize(4096, 0);
+    let mut call = made("io_uring_register", words, (2, &[&given], &[]));
+    let mut pieces: Vec<Piece> = call.memory.pieces_mut().map(|it| it.clone()).collect();
+    pieces.extend(behind.iter().map(|(what, bytes)| Piece {
+        argument: 2,
+        element: what.element(),
+        moment: Moment::Enter,
+        address: 0x1000,
+        state: State::Whole,
+        bytes: (*bytes).into(),
+    }));
+    call.memory = Memory::new(pieces);
+    let kind = pointers::by_command("io_uring_register", 2, &words);
+    kind.map_or_else(String::new, |kind| written(&call, 2, kind))
+}
+
+#[test]
+fn files_buffers_and_tags_of_a_ring_are_told_where_the_structure_leads() {
+    let words = |all: &[u64]| -> Vec<u8> { all.iter().flat_map(|it| it.to_le_bytes()).collect() };
+    let files: Vec<u8> = [4_i32, -1, -2].map(i32::to_le_bytes).concat();
+    let tags = words(&[7, 0, 1 << 40]);
+    let of = words(&[3, 0, 0x1000, 0x2000]);
+    let behind: &[(Behind, &[u8])] = &[
+        (Behind::REGISTERED, &files),
+        (Behind::REGISTERED_TAGS, &tags),
+        (Behind::UPDATED, &[9; 12]),
+        (Behind::UPDATED_TAGS, &[9; 24]),
+    ];
+    let told = "{nr=3, flags=0, data=[4, -1, -2], tags=[0x7, 0, 0x10000000000]";
+    assert_eq!(registered(13, (&of, 32), behind), format!("{told}}}"));
+    // What stands behind what is known is not left out; what is too short is no structure.
+    let more = [&of[..], &[1, 0, 0, 0, 0, 0, 0, 0]].concat();
+    let rest = r#", /* bytes 32..39 */ "\x01\x00\x00\x00\x00\x00\x00\x00""#;
+    assert_eq!(
+        registered(13, (&more, 40), behind),
+        format!("{told}{rest}}}")
+    );
+    assert_eq!(registered(13, (&of, 31), behind), "0x9000");
+    // What could not be read is an address, and nothing is an empty list.
+    assert_eq!(
+        registered(13, (&of, 32), &[]),
+        "{nr=3, flags=0, data=0x1000, tags=0x2000}"
+    );
+    let none = words(&[1 << 32, 0, 0x1000, 0]);
+    assert_eq!(
+        registered(13, (&none, 32), &[]),
+        "{nr=0, flags=IORING_RSRC_REGISTER_SPARSE, data=[], tags=NULL}"
+    );
+    let of = words(&[1, 0x1000, 0x2000, 2]);
+    let behind: &[(Behind, &[u8])] = &[
+        (Behind::REGISTERED, &[9; 12]),
+        (Behind::REGISTERED_TAGS, &[9; 24]),
+        (Behind::UPDATED, &files[4..]),
+        (Behind::UPDATED_TAGS, &tags[..16]),
+    ];
+    assert_eq!(
+        registered(14, (&of, 32), behind),
+        "{offset=1, data=[-1, IORING_REGISTER_FILES_SKIP], tags=[0x7, 0], nr=2}"
+    );
+    let vectors = words(&[0x3000, 6, 0, 0]);
+    let behind: &[(Behind, &[u8])] = &[(Behind::UPDATED, &vectors), (Behind::UPDATED_TAGS, &tags)];
+    assert_eq!(
+        registered(16, (&of, 32), behind),
+        "{offset=1, data=[{iov_base=0x3000, iov_len=6}, {iov_base=NULL, iov_len=0}], \
+         tags=[0x7, 0], nr=2}"
+    );
+}
+
+#[test]
+fn restrictions_of_a_ring_are_told_by_what_they_restrict() {
+    let given = [[0, 0, 2], [1, 0, 22], [2, 0, 4], [3, 0, 0], [9, 0, 239]];
+    let given = given.map(|one| [&one[..], &[0; 13]].concat()).concat();
+    assert_eq!(
+        registered(11, (&given, 5), &[]),
+        "[{opcode=IORING_RESTRICTION_REGISTER_OP, register_op=IORING_REGISTER_FILES}, \
+         {opcode=IORING_RESTRICTION_SQE_OP, sqe_op=IORING_OP_READ}, \
+         {opcode=IORING_RESTRICTION_SQE_FLAGS_ALLOWED, sqe_flags=IOSQE_IO_LINK}, \
+         {opcode=IORING_RESTRICTION_SQE_FLAGS_REQUIRED, sqe_flags=0}, \
+         {opcode=0x9, register_op=0xef}]"
+    );
 }

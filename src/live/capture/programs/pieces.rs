@@ -127,12 +127,16 @@ pub(super) fn fetch(a: &mut Asm, which: Fetch, end: Label) {
     a.store_number(Width::B, R9, PIECES + piece::STATE, piece::WHOLE | of_exit);
     a.store_number(Width::H, R9, PIECES + piece::ELEMENT, 0);
     if has_structures {
-        let (of_argument, once) = (a.label(), a.label());
+        let (of_argument, once, behind) = (a.label(), a.label(), a.label());
         a.jump_if(If::Le, R4, spec::BEHIND - 1, of_argument);
         a.load(Width::B, R1, R8, at + spec::OTHER);
         is_narrow(a, R2, at);
         a.op_reg(Op::Lsh, R1, R2);
         a.op(Op::Add, R1, 1);
+        a.load(Width::B, R2, R8, at + spec::NUMBER);
+        a.jump_if(If::Gt, R2, spec::WIDE | spec::NARROW, behind);
+        a.op(Op::Add, R1, 0x80);
+        a.here(behind);
         a.jump_if(If::Ne, R4, spec::TWICE, once);
         a.op(Op::Add, R1, 0x100);
         a.here(once);
