@@ -45,7 +45,6 @@ pub(super) fn header(name: &str, family: &str) -> Option<&'static Header> {
         "NETCONF" => &SETTINGS,
         "NSID" => &NAMESPACE,
         "STATS" => &stats::HEADER,
-        "CACHEREPORT" => stats::report(family)?,
         "QDISC" | "TCLASS" | "TFILTER" | "CHAIN" => &traffic::HEADER,
         _ => return None,
     })

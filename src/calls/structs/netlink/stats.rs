@@ -1,13 +1,9 @@
 //! What messages about statistics hold (`linux/if_link.h`, `linux/if_bridge.h`,
-//! `linux/if_bonding.h`, `linux/mpls.h`), and those about packets for many that no route fits
-//! (`linux/mroute.h`, `linux/mroute6.h`).
+//! `linux/if_bonding.h`, `linux/mpls.h`).
 
-use super::form::Form::{
-    Address4, Address6, Hex, Interface, Named, Nested, NotZero, Number, Row, Structure,
-};
+use super::form::Form::{Hex, Interface, Named, Nested, NotZero, Number, Row, Structure};
 use super::form::{Attributes, Field, Form, Header};
 use super::link::counts;
-use super::only;
 use super::route::{FAMILY, LONG_COUNT};
 use crate::constants::tables as names;
 
@@ -143,42 +139,3 @@ const OF_LABELS: &[Field] = &[
     ("tx_dropped", LONG_COUNT),
     ("rx_noroute", LONG_COUNT),
 ];
-
-/// What the kernel tells a daemon of routes for many, by the family.
-pub(super) fn report(family: &str) -> Option<&'static Header> {
-    match family {
-        "AF_INET" => Some(&REPORT),
-        "AF_INET6" => Some(&REPORT6),
-        _ => None,
-    }
-}
-
-/// `struct rtgenmsg`.
-const OF_FAMILY: &[Field] = &[("rtgen_family", FAMILY)];
-
-static REPORT: Header = only(
-    OF_FAMILY,
-    &Attributes {
-        names: &names::REPORT_ATTRIBUTES,
-        forms: &[
-            ("IPMRA_CREPORT_MSGTYPE", Named(1, &names::REPORTS)),
-            ("IPMRA_CREPORT_VIF_ID", Number(4)),
-            ("IPMRA_CREPORT_SRC_ADDR", Address4),
-            ("IPMRA_CREPORT_DST_ADDR", Address4),
-            ("IPMRA_CREPORT_TABLE", Number(4)),
-        ],
-    },
-);
-
-static REPORT6: Header = only(
-    OF_FAMILY,
-    &Attributes {
-        names: &names::REPORT6_ATTRIBUTES,
-        forms: &[
-            ("IP6MRA_CREPORT_MSGTYPE", Named(1, &names::REPORTS6)),
-            ("IP6MRA_CREPORT_MIF_ID", Number(4)),
-            ("IP6MRA_CREPORT_SRC_ADDR", Address6),
-            ("IP6MRA_CREPORT_DST_ADDR", Address6),
-        ],
-    },
-);

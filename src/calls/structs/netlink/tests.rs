@@ -42,7 +42,6 @@ const LEFT: &[&str] = &[
     "CACHEREPORT",
     "DCB",
     "MDB",
-    "STATS",
     "ANYCAST",
     "MULTICAST",
     "GETDEFAULT",
