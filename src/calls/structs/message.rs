@@ -284,7 +284,7 @@ fn control<V: Values>(
     })?;
     if end < all.len() {
         pen.text(", ... /* ");
-        pen.address(address + end as u64);
+        pen.address(address.wrapping_add(end as u64));
         pen.text(" */");
     }
     pen.text("]");

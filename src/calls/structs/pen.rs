@@ -136,7 +136,8 @@ impl<V: Values> Pen<'_, V> {
         self.list(elements, false, each)?;
         self.out.pop();
         self.text(", ... /* ");
-        self.address(start + there as u64 * u64::from(size));
+        // A recording may say any address.
+        self.address(start.wrapping_add(there as u64 * u64::from(size)));
         self.text(" */]");
         Some(())
     }

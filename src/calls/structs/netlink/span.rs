@@ -58,7 +58,9 @@ impl<'a> Span<'a> {
         Self {
             bytes: self.bytes.get(offset..).unwrap_or_default(),
             length: self.length.saturating_sub(offset),
-            address: self.address.map(|address| address + offset as u64),
+            address: self
+                .address
+                .map(|address| address.wrapping_add(offset as u64)),
         }
     }
 }

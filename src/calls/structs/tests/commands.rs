@@ -276,3 +276,15 @@ fn restrictions_of_a_ring_are_told_by_what_they_restrict() {
          {opcode=0x9, register_op=0xef}]"
     );
 }
+
+#[test]
+fn what_breaks_off_at_the_last_address_of_all_is_told_as_far_as_it_goes() {
+    let words = [3, 11, u64::MAX - 7, 3, 0, 0];
+    let mut call = made("io_uring_register", words, (2, &[&[0; 4096]], &[]));
+    for piece in call.memory.pieces_mut() {
+        (piece.state, piece.bytes) = (State::Part, [0; 16].into());
+    }
+    let told = written(&call, 2, ArgKind::Struct(StructKind::Registration));
+    let broken = "register_op=IORING_REGISTER_BUFFERS}, ... /* 0x8 */]";
+    assert!(told.ends_with(broken), "{told}");
+}
