@@ -21,6 +21,8 @@ mod fetch;
 mod files;
 mod formats;
 mod frame;
+#[cfg(fuzzing)]
+mod fuzzed;
 mod guest;
 mod hardware;
 mod image;
@@ -52,6 +54,8 @@ pub use cell::Cell;
 pub use fetch::FetchError;
 pub use files::{ImageError, RootError, TarError, TreeError};
 pub use formats::{Change, EventChange, EventField, EventFormats, FieldChange, FormatsError};
+#[cfg(fuzzing)]
+pub use fuzzed::fuzzed;
 pub use guest::{Heard, Machine, Stop, qemu, run};
 pub use init::init;
 pub use initramfs::{INIT_COMMAND, OwnFileError};

@@ -2,9 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use std::io::Cursor;
 use perf_records::perfdata::{Ordered, Reader};
 use perf_records::script::Dump;
+use std::io::Cursor;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(reader) = Reader::file(Cursor::new(bytes)) else {

@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use std::io::Cursor;
 use perf_records::perfdata::Reader;
+use std::io::Cursor;
 
 fuzz_target!(|bytes: &[u8]| {
     let (Ok(mut pipe), Ok(mut file)) = (Reader::pipe(bytes), Reader::file(Cursor::new(bytes)))

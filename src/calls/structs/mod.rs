@@ -25,6 +25,8 @@ mod machine;
 mod message;
 mod names;
 pub(crate) mod netlink;
+#[cfg(fuzzing)]
+pub use netlink::fuzzed;
 mod options;
 mod pen;
 mod polling;

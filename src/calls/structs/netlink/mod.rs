@@ -69,6 +69,20 @@ pub(crate) struct Beginning<'a> {
     pub(crate) broken_at: Option<u64>,
 }
 
+/// For `harness/fuzz`: what is written for these bytes of messages of so many more.
+#[cfg(fuzzing)]
+pub fn fuzzed(protocol: u8, bytes: &[u8], more: u16) -> String {
+    let mut out = String::new();
+    let beginning = Beginning {
+        bytes,
+        length: bytes.len() + usize::from(more >> 1),
+        broken_at: (more & 1 == 1).then_some(0x1000),
+    };
+    let speaks = Speaks(Some(protocol.into()));
+    messages(&mut out, &mut crate::Shown, speaks, beginning);
+    out
+}
+
 /// Writes messages; `None`, and nothing written, where not even the first header is there.
 pub(crate) fn messages<V: Values>(
     out: &mut String,
