@@ -7,7 +7,7 @@ pub struct Behind {
     pub pointer: u8,
     /// Whether that is the address of a `struct iovec`, and this is about what that points to.
     pub is_twice: bool,
-    /// Where the number stands, in bytes: a multiple of 2.
+    /// Where the number stands, in bytes: a multiple of 4.
     pub length: u8,
     /// Whether it has 64 bits, and not 32.
     pub is_wide: bool,
