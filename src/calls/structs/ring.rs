@@ -1,10 +1,9 @@
 //! What `io_uring_setup` and `io_uring_register` are given and answer (`linux/io_uring.h`).
 
 use super::file;
-use super::message;
 use super::netlink::form::Form::{
     self, Descriptor, Either, Hex, Id, Inner, ListAt, Named, NotZero, Number, Padding, Pointer,
-    Row, With,
+    Row, Vector, With,
 };
 use super::netlink::form::{Field, size_of_fields};
 use super::netlink::plain;
@@ -13,7 +12,6 @@ use super::site::{Bytes, Site};
 use crate::Call;
 use crate::constants::tables as names;
 use crate::memory::{Behind, Moment};
-use crate::names::Abi;
 use crate::text::Values;
 
 /// `struct io_uring_params`, as the program gives it.
@@ -69,8 +67,6 @@ pub(super) fn parameters<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Opt
 
 /// What an operation is given.
 enum Given {
-    /// `struct iovec[]`.
-    Vectors,
     /// As many of these as the last argument says.
     Each(Form),
     /// One, whatever the last argument is.
@@ -120,7 +116,6 @@ const fn updated(data: Form) -> [Field; 6] {
 }
 /// A file in the place of another, or none.
 const UPDATED_FILE: Form = Either(-2i32 as u32, "IORING_REGISTER_FILES_SKIP", &Descriptor);
-const VECTOR: Form = Inner(&[("iov_base", Pointer), ("iov_len", Number(8))]);
 /// `struct io_uring_rsrc_update`, whose offset the kernel chooses where it is -1.
 const DESCRIPTORS: Given = Given::Each(Inner(&[
     ("offset", Id),
@@ -159,7 +154,7 @@ const UNKNOWN_RESTRICTION: [Field; 4] = restriction("register_op", Hex(1));
 
 /// The operations whose arguments are told, by their numbers; the others show an address.
 const OPERATIONS: &[(u32, Given)] = &[
-    (0, Given::Vectors),
+    (0, Given::Each(Vector)),
     (2, FILES),
     (4, FILES),
     (6, UPDATE),
@@ -175,9 +170,9 @@ const OPERATIONS: &[(u32, Given)] = &[
     ),
     (
         15,
-        Given::Sized(&registered(ListAt(Behind::REGISTERED, &VECTOR))),
+        Given::Sized(&registered(ListAt(Behind::REGISTERED, &Vector))),
     ),
-    (16, Given::Sized(&updated(ListAt(Behind::UPDATED, &VECTOR)))),
+    (16, Given::Sized(&updated(ListAt(Behind::UPDATED, &Vector)))),
     (20, DESCRIPTORS),
     (21, NO_DESCRIPTORS),
     (22, RING),
@@ -224,11 +219,6 @@ fn listed<'a>(fields: &[Field], site: Site<'a>) -> Option<(Bytes<'a>, u64)> {
 pub(super) fn registration<V: Values>(pen: &mut Pen<'_, V>, site: Site<'_>) -> Option<()> {
     let count = site.word(3)? as u32 as usize;
     match of(site.word(1)?)? {
-        Given::Vectors if site.call.abi != Abi::native() => None,
-        Given::Vectors => {
-            let all = site.given_part()?.first(count.saturating_mul(16));
-            message::vectors(pen, all, (site, Moment::Enter, 0), |_| None)
-        }
         Given::One(fields) => {
             pen.text("{");
             plain(pen, fields, site.given_first(size_of_fields(fields))?, site)?;

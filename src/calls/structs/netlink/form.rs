@@ -86,6 +86,8 @@ pub(in crate::structs) enum Form {
     TextAt(Behind),
     /// What such an address leads to: as many of these as the structure says.
     ListAt(Behind, &'static Form),
+    /// `struct iovec`, told of native calls alone: 32-bit programs have a shorter one.
+    Vector,
     /// The name of a number of 32 bits, another form for all others.
     Either(u32, &'static str, &'static Form),
     /// An address of a socket, in room for so many bytes.
@@ -145,7 +147,7 @@ impl Form {
             Self::Hops => 8,
             Self::Port | Self::Via | Self::Bits(_) => 2,
             Self::Row(count, form) => usize::from(count) * form.size(),
-            Self::Address | Self::Address6 | Self::NamedAddress6 => 16,
+            Self::Vector | Self::Address | Self::Address6 | Self::NamedAddress6 => 16,
             Self::Inner(fields) => size_of_fields(fields),
             Self::Structure(_, least) => least,
             Self::Rows(form, _) => form.size(),

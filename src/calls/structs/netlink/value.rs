@@ -2,8 +2,8 @@
 
 use super::super::Varying;
 use super::super::address::{any_family, internet_address, text_of};
-use super::super::site::Bytes;
-use super::form::{Form, size_of_fields};
+use super::super::site::{Bytes, Site};
+use super::form::{Field, Form, size_of_fields};
 use super::route;
 use super::span::Span;
 use super::write::Writer;
@@ -11,10 +11,14 @@ use crate::constants::{Constants, tables as names};
 use crate::errno::errno_name;
 use crate::files::Lookup;
 use crate::memory::Moment;
+use crate::names::Abi;
 use crate::text::Values;
 
 /// The longest address of hardware (`MAX_ADDR_LEN`).
 const LONGEST_HARDWARE: usize = 32;
+
+/// `struct iovec`.
+const VECTOR: &[Field] = &[("iov_base", Form::Pointer), ("iov_len", Form::Number(8))];
 
 impl<V: Values> Writer<'_, '_, V> {
     /// A value; its bytes where they are too few.
@@ -137,6 +141,11 @@ impl<V: Values> Writer<'_, '_, V> {
                         super::value(pen, *form, one, site)
                     })
                 });
+            }
+            Form::Vector => {
+                let is_native = |site: &Site<'_>| site.call.abi == Abi::native();
+                self.site.filter(is_native)?;
+                return self.structure(VECTOR, Span::new(bytes.whole(), size));
             }
             Form::Either(one, name, _) if bytes.u32(0)? == one => self.text(name),
             Form::Either(_, _, form) => return self.scalar(*form, bytes),

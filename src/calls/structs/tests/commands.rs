@@ -288,3 +288,37 @@ fn what_breaks_off_at_the_last_address_of_all_is_told_as_far_as_it_goes() {
     let broken = "register_op=IORING_REGISTER_BUFFERS}, ... /* 0x8 */]";
     assert!(told.ends_with(broken), "{told}");
 }
+
+#[test]
+fn buffers_of_a_32_bit_ring_are_an_address_as_their_vectors_are_shorter() {
+    for (operation, size) in [(0, 1), (15, 32)] {
+        let words = [3, operation, 0x9000, size, 0, 0];
+        let given: Vec<u8> = [1_u64, 0, 0x1000, 0]
+            .iter()
+            .flat_map(|it| it.to_le_bytes())
+            .collect();
+        let given = [&given[..], &[0; 4064]].concat();
+        let mut call = made("io_uring_register", words, (2, &[&given], &[]));
+        call.memory = Memory::new(
+            call.memory
+                .pieces_mut()
+                .map(|it| it.clone())
+                .chain([Piece {
+                    argument: 2,
+                    element: Behind::REGISTERED.element(),
+                    moment: Moment::Enter,
+                    address: 0x1000,
+                    state: State::Whole,
+                    bytes: [1; 16].into(),
+                }])
+                .collect(),
+        );
+        (call.abi, call.number) = (Abi::native().compat().expect("32-bit calls"), 427);
+        let told = written(&call, 2, ArgKind::Struct(StructKind::Registration));
+        let expected = match operation {
+            0 => "0x9000",
+            _ => "{nr=1, flags=0, data=0x1000, tags=NULL}",
+        };
+        assert_eq!(told, expected);
+    }
+}
