@@ -1,4 +1,4 @@
-//! An ELF file: what it needs, and the functions, lines and ways back of its symbols and DWARF.
+//! An ELF file: what it needs, its notes, and the names of its functions.
 #![no_main]
 
 use harness_fuzz::{file_of, path_of};
